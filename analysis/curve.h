@@ -1,0 +1,57 @@
+/*
+ * curve - the load ramp of one workload: where it starts, where it peaks, where to run
+ * it.
+ *
+ * Pure. A figure that is not known is NAN and never wins anything.
+ */
+#ifndef ANALYSIS_CURVE_H
+#define ANALYSIS_CURVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Latency in ns; NAN when too few I/Os support the figure or there were none. */
+struct curve_latency {
+	double mean, p50, p99, p99_9;
+};
+
+struct curve_point {
+	uint32_t point;	     /* number in the attempt, from 1 */
+	double load_percent; /* of the maximum; NAN: the uncontrolled maximum itself */
+	double offered_iops; /* NAN when nothing was offered */
+	double iops;
+	double bytes_per_second;
+	struct curve_latency service;  /* completion - submission */
+	struct curve_latency response; /* completion - intended start; NAN in closed loops
+					*/
+	unsigned flags;		       /* enum sanity_flag */
+};
+
+/* Indexes into the points that curve_find was given. */
+struct curve_facts {
+	size_t first; /* lowest load */
+	size_t peak;  /* most I/Os per second; of equal ones the lowest load */
+	/* lowest offered load that is not saturated and has CURVE_BEST of the peak */
+	size_t best;
+	const char *no_best; /* why there is no such load, a constant; NULL: there is */
+};
+
+/* The share of the peak that a best operating point must reach. */
+#define CURVE_BEST 0.95
+
+/* curve_sort orders n points by load; the uncontrolled maximum comes last. */
+void curve_sort(struct curve_point *points, size_t n);
+
+/*
+ * curve_find finds the facts of n points in the order of curve_sort. false when no point
+ * has completed an I/O.
+ */
+bool curve_find(
+	const struct curve_point *points, size_t n, struct curve_facts *ret_facts);
+
+/* curve_at returns the point of exactly that load, or NULL. Borrowed from points. */
+const struct curve_point *curve_at(
+	const struct curve_point *points, size_t n, double load_percent);
+
+#endif

@@ -1,0 +1,399 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/client.h"
+#include "cli/cmd.h"
+#include "cli/ref.h"
+#include "cli/show.h"
+#include "cli/watch.h"
+#include "common/document.h"
+#include "common/err.h"
+#include "common/json.h"
+#include "common/parse.h"
+#include "common/str.h"
+
+#define CAMPAIGNS "/api/v1/campaigns"
+
+static const struct yaml_member drive_members[] = {
+	{"serial", YAML_TEXT, NULL},
+	{"model", YAML_TEXT, NULL},
+	{"wwn", YAML_TEXT, NULL},
+	{"capacity", YAML_TEXT, NULL},
+	{0},
+};
+
+/* schema/campaign.schema.json; whether values are right is for the controller to say. */
+static const struct yaml_member campaign_members[] = {
+	{"ssdlab", YAML_TEXT, NULL},
+	{"name", YAML_TEXT, NULL},
+	{"suite", YAML_TEXT, NULL},
+	{"drives", YAML_OBJECTS, drive_members},
+	{"repeats", YAML_WHOLE, NULL},
+	{"priority", YAML_WHOLE, NULL},
+	{"retries", YAML_WHOLE, NULL},
+	{"max_errors", YAML_WHOLE, NULL},
+	{"labels", YAML_TEXT_OF, NULL},
+	{"purpose", YAML_TEXT, NULL},
+	{"owner", YAML_TEXT, NULL},
+	{"workloads", YAML_TEXTS, NULL},
+	{0},
+};
+
+static void
+add_count(const json_t *runs, const char *name, struct str *out)
+{
+	double n = 0;
+
+	if (json_number(json_object_get(runs, name), &n) && n > 0)
+		str_printf(out, ", %.0f %s", n, name);
+}
+
+static void
+runs_text(const json_t *campaign, struct str *out)
+{
+	static const char *const names[] = {"running", "collecting", "leased", "pending",
+		"failed", "lost", "cancelled"};
+	const json_t *runs = json_object_get(campaign, "runs");
+
+	raw_value(json_object_get(runs, "done"), out);
+	str_puts(out, "/");
+	raw_value(json_object_get(runs, "total"), out);
+	str_puts(out, " done");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		add_count(runs, names[i], out);
+}
+
+static const struct column campaigns[] = {
+	{"ID", "id", UNIT_TEXT, COL_KEEP, NULL},
+	{"NAME", "name", UNIT_TEXT, 0, NULL},
+	{"SUITE", "suite", UNIT_TEXT, 0, NULL},
+	{"STATE", "state", UNIT_STATE, 0, NULL},
+	{"RUNS", "runs/total", UNIT_TEXT, 0, runs_text},
+	{"DONE", "runs/done", UNIT_WHOLE, COL_CSV, NULL},
+	{"FAILED", "runs/failed", UNIT_WHOLE, COL_CSV, NULL},
+	{"LOST", "runs/lost", UNIT_WHOLE, COL_CSV, NULL},
+	{"PRIORITY", "priority", UNIT_WHOLE, COL_WIDE, NULL},
+	{"OWNER", "owner", UNIT_TEXT, 0, NULL},
+	{"CREATED", "created", UNIT_TIME, 0, NULL},
+	{"FINISHED", "finished", UNIT_TIME, COL_WIDE, NULL},
+	{"LABELS", "labels", UNIT_PAIRS, COL_WIDE, NULL},
+};
+
+/* Says what was looked for and not found. */
+static int
+no_campaigns(struct cli *c, struct err *e)
+{
+	const char *state = c->flags[FLAG_STATE];
+	const char *label = c->flags[FLAG_LABEL];
+
+	(void)e;
+	talk("no campaigns%s%s%s%s", state != NULL ? " in state " : "",
+		state != NULL ? state : "", label != NULL ? " with label " : "",
+		label != NULL ? label : "");
+	return 0;
+}
+
+int
+cmd_campaign_ls(struct cli *c, struct err *e)
+{
+	struct listing l = {NULL, 0, COLUMNS(campaigns),
+		"no campaigns: ssdlab campaign submit FILE makes one", NULL};
+	struct str path = {0};
+	int rc;
+
+	str_puts(&path, CAMPAIGNS);
+	if (c->flags[FLAG_STATE] != NULL)
+		client_query(&path, "state", c->flags[FLAG_STATE]);
+	if (c->flags[FLAG_LABEL] != NULL)
+		client_query(&path, "label", c->flags[FLAG_LABEL]);
+	l.path = str_text(&path);
+	if (c->flags[FLAG_STATE] != NULL || c->flags[FLAG_LABEL] != NULL)
+		l.none = no_campaigns;
+	rc = show_limit(c, &l.limit, e);
+	if (rc == 0)
+		rc = show_list(c, &l, e);
+	str_fini(&path);
+	return rc;
+}
+
+int
+cmd_campaign_show(struct cli *c, struct err *e)
+{
+	struct str path = {0};
+	struct ref ref;
+	json_t *doc = NULL;
+	int rc;
+
+	if (show_arg_id(c, 'c', &ref, e) != 0)
+		return -1;
+	str_printf(&path, CAMPAIGNS "/%s", ref.id);
+	rc = client_get(c->client, str_text(&path), &doc, e);
+	if (rc == 0)
+		show_item(c, doc, COLUMNS(campaigns));
+	if (rc == 0 && show_for_people(c)) {
+		const struct listing l = {
+			str_text(&path), SHOW_ALL, show_runs, show_runs_n, "", NULL};
+
+		str_puts(&path, "/runs");
+		show_title(&c->out, "Runs");
+		rc = show_list(c, &l, e);
+	}
+	json_decref(doc);
+	str_fini(&path);
+	return rc;
+}
+
+static void
+erases_text(const json_t *drive, struct str *out)
+{
+	str_puts(out, json_is_true(json_object_get(drive, "erases")) ? "EVERYTHING"
+								     : "nothing");
+}
+
+static void
+node_name(const json_t *drive, struct str *out)
+{
+	const char *name = json_text_of(drive, "node_name");
+
+	str_puts(out, name[0] != '\0' ? name : json_text_of(drive, "node"));
+}
+
+static void
+blockers_text(const json_t *drive, struct str *out)
+{
+	json_t *b;
+	size_t i;
+
+	json_array_foreach (json_object_get(drive, "blockers"), i, b)
+		str_printf(out, "%s%s", i > 0 ? "; " : "", json_text_of(b, "text"));
+}
+
+static const struct column plan_columns[] = {
+	{"DRIVE", "drive", UNIT_TEXT, COL_KEEP, NULL},
+	{"NODE", "node", UNIT_TEXT, 0, node_name},
+	{"MODEL", "model", UNIT_TEXT, 0, NULL},
+	{"SERIAL", "serial", UNIT_TEXT, COL_KEEP, NULL},
+	{"ERASES", "erases", UNIT_TEXT, 0, erases_text},
+	{"RUNS", "runs", UNIT_WHOLE, 0, NULL},
+	{"DURATION", "duration_ns", UNIT_SPAN, 0, NULL},
+	{"WRITES", "write_bytes", UNIT_BYTES, 0, NULL},
+	{"BLOCKED BY", "blocked_by", UNIT_TEXT, 0, blockers_text},
+};
+
+/* The serials that lose their data, comma-separated; returns how many. */
+static size_t
+erased(const json_t *plan, struct str *out)
+{
+	json_t *drive;
+	size_t n = 0;
+	size_t i;
+
+	json_array_foreach (json_object_get(plan, "drives"), i, drive) {
+		if (!json_is_true(json_object_get(drive, "erases")))
+			continue;
+		str_printf(
+			out, "%s%s", n++ > 0 ? ", " : "", json_text_of(drive, "serial"));
+	}
+	return n;
+}
+
+/* The plan for people, to any stream. */
+static void
+print_plan(const struct out *o, const json_t *plan)
+{
+	struct str line = {0};
+	struct str serials = {0};
+	size_t drives = json_array_size(json_object_get(plan, "drives"));
+	double ns = 0, bytes = 0, runs = 0, rate;
+	json_t *warning;
+	size_t i;
+
+	json_number(json_object_get(plan, "duration_ns"), &ns);
+	json_number(json_object_get(plan, "write_bytes"), &bytes);
+	json_number(json_object_get(plan, "runs"), &runs);
+	str_printf(&line, "%s: %s on %zu drive%s, %.0f run%s, about ",
+		json_text_of(plan, "name"), json_text_of(plan, "suite"), drives,
+		drives == 1 ? "" : "s", runs, runs == 1 ? "" : "s");
+	human_span((int64_t)ns, &line);
+	str_puts(&line, ", writes at most about ");
+	human_bytes(bytes, &line);
+	if (json_number(json_object_get(plan, "assumed_write_bytes_per_second"), &rate)) {
+		str_puts(&line, " (assumes at most ");
+		human_bytes(rate, &line);
+		str_puts(&line, "/s a drive)");
+	}
+	out_line(o, "%s", str_text(&line));
+	fputc('\n', o->file);
+	table_print(o, json_object_get(plan, "drives"), COLUMNS(plan_columns));
+	if (erased(plan, &serials) > 0) {
+		fputc('\n', o->file);
+		out_line(o, "erases everything on: %s", str_text(&serials));
+	}
+	json_array_foreach (json_object_get(plan, "warnings"), i, warning) {
+		fputs(i == 0 ? "\n" : "", o->file);
+		out_line(o, "warning: %s", json_string_value(warning));
+	}
+	str_fini(&serials);
+	str_fini(&line);
+}
+
+/* Reads the file and lets the controller plan it. Both are owned, also after an error. */
+static int
+plan_file(struct cli *c, struct document *ret_d, json_t **ret_plan, struct err *e)
+{
+	*ret_plan = NULL;
+	if (document_read(c->args[0], campaign_members, ret_d, e) != 0)
+		return -1;
+	if (client_post(c->client, CAMPAIGNS "?dry_run=plan", ret_d->doc, ret_plan, e) !=
+		0)
+		return document_place(ret_d, e);
+	return 0;
+}
+
+int
+cmd_campaign_lint(struct cli *c, struct err *e)
+{
+	struct document d;
+	json_t *plan;
+	json_t *warning;
+	size_t i;
+	int rc = plan_file(c, &d, &plan, e);
+
+	if (rc == 0 && c->out.format == OUT_JSON) {
+		out_json(&c->out, plan);
+	} else if (rc == 0) {
+		json_array_foreach (json_object_get(plan, "warnings"), i, warning)
+			talk("%s: warning: %s", d.name, json_string_value(warning));
+		out_line(&c->out, "%s: ok", d.name);
+	}
+	json_decref(plan);
+	document_fini(&d);
+	return rc;
+}
+
+int
+cmd_campaign_plan(struct cli *c, struct err *e)
+{
+	struct document d;
+	json_t *plan;
+	int rc = plan_file(c, &d, &plan, e);
+
+	if (rc == 0 && c->out.format == OUT_JSON)
+		out_json(&c->out, plan);
+	else if (rc == 0 && show_for_people(c))
+		print_plan(&c->out, plan);
+	else if (rc == 0)
+		table_print(
+			&c->out, json_object_get(plan, "drives"), COLUMNS(plan_columns));
+	json_decref(plan);
+	document_fini(&d);
+	return rc;
+}
+
+/* Lets a person confirm what is erased by typing how many drives that is. */
+static int
+confirm(struct cli *c, const json_t *plan, struct err *e)
+{
+	struct str serials = {0};
+	size_t n = erased(plan, &serials);
+	struct out talking;
+	char typed[32];
+	uint64_t count = 0;
+	int rc = 0;
+
+	if (n == 0 || c->flags[FLAG_YES] != NULL)
+		goto out;
+	if (!out_can_ask()) {
+		rc = err_set(e, ERR_INVALID,
+			"this erases everything on %zu drive%s (%.300s) and nobody is "
+			"there to confirm it",
+			n, n == 1 ? "" : "s", str_text(&serials));
+		err_fix(e, "add --yes if that is meant");
+		goto out;
+	}
+	out_init(&talking, stderr, OUT_TABLE);
+	print_plan(&talking, plan);
+	fputs("\ntype the number of drives to erase: ", stderr);
+	if (!out_read_line(typed, sizeof(typed)) ||
+		parse_uint(typed, 0, UINT32_MAX, &count, NULL) != 0 || count != n)
+		rc = err_set(e, ERR_UNSAFE, "not confirmed: %zu drive%s would be erased",
+			n, n == 1 ? "" : "s");
+out:
+	str_fini(&serials);
+	return rc;
+}
+
+static int
+follow_submitted(struct cli *c, const char *id, struct err *e)
+{
+	struct out talking;
+	struct watch_options o = {.out = &talking};
+
+	if (watch_timeout(c, &o, e) != 0)
+		return -1;
+	out_init(&talking, stderr, OUT_TABLE);
+	return watch_follow(c->client, id, &o, &c->exit_code, e);
+}
+
+int
+cmd_campaign_submit(struct cli *c, struct err *e)
+{
+	struct document d;
+	json_t *plan;
+	json_t *doc = NULL;
+	int rc = plan_file(c, &d, &plan, e);
+
+	if (rc == 0)
+		rc = confirm(c, plan, e);
+	if (rc == 0 && client_post(c->client, CAMPAIGNS, d.doc, &doc, e) != 0)
+		rc = document_place(&d, e);
+	if (rc == 0 && c->out.format == OUT_JSON)
+		out_json(&c->out, doc);
+	else if (rc == 0)
+		out_line(&c->out, "%s", json_text_of(doc, "id"));
+	fflush(c->out.file);
+	if (rc == 0 && c->flags[FLAG_WATCH] != NULL)
+		rc = follow_submitted(c, json_text_of(doc, "id"), e);
+	else if (rc == 0)
+		talk("submitted; ssdlab campaign watch %s follows it",
+			json_text_of(doc, "id"));
+	json_decref(doc);
+	json_decref(plan);
+	document_fini(&d);
+	return rc;
+}
+
+int
+cmd_campaign_watch(struct cli *c, struct err *e)
+{
+	struct watch_options o = {.out = &c->out};
+	struct ref ref;
+
+	if (show_arg_id(c, 'c', &ref, e) != 0 || watch_timeout(c, &o, e) != 0)
+		return -1;
+	return watch_follow(c->client, ref.id, &o, &c->exit_code, e);
+}
+
+int
+cmd_campaign_cancel(struct cli *c, struct err *e)
+{
+	struct str path = {0};
+	struct ref ref;
+	json_t *doc = NULL;
+	int rc;
+
+	if (show_arg_id(c, 'c', &ref, e) != 0)
+		return -1;
+	str_printf(&path, CAMPAIGNS "/%s/cancel", ref.id);
+	rc = client_post(c->client, str_text(&path), NULL, &doc, e);
+	if (rc == 0 && c->out.format == OUT_JSON)
+		out_json(&c->out, doc);
+	else if (rc == 0)
+		talk("%s is %s%s", ref.id, json_text_of(doc, "state"),
+			show_text_is(doc, "state", "running")
+				? "; its running runs are being stopped"
+				: "");
+	json_decref(doc);
+	str_fini(&path);
+	return rc;
+}

@@ -1,0 +1,307 @@
+#include <string.h>
+
+#include "cli/client.h"
+#include "cli/cmd.h"
+#include "cli/missing.h"
+#include "cli/ref.h"
+#include "cli/show.h"
+#include "cli/watch.h"
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/json.h"
+#include "common/parse.h"
+#include "common/str.h"
+
+#define RUNS "/api/v1/runs"
+
+/* Times may be written as how long ago: "2d". */
+static int
+add_time(struct cli *c, enum flag flag, const char *name, struct str *path, struct err *e)
+{
+	const char *text = c->flags[flag];
+	char buf[40];
+	int64_t ns;
+
+	if (text == NULL)
+		return 0;
+	if (!human_parse_time(text, &ns)) {
+		if (parse_duration(text, &ns, NULL) != 0) {
+			err_set(e, ERR_INVALID, "--%s: \"%.40s\" is no time", name, text);
+			return err_fix(e, "write 2d for two days ago, or "
+					  "2026-11-30T10:00:00Z");
+		}
+		text = format_time(c->out.now_ns - ns, buf, sizeof(buf));
+	}
+	client_query(path, name, text);
+	return 0;
+}
+
+static int
+add_ids(struct cli *c, struct str *path, struct err *e)
+{
+	struct ref ref;
+
+	if (c->flags[FLAG_CAMPAIGN] != NULL) {
+		if (ref_id(c->flags[FLAG_CAMPAIGN], 'c', &ref, e) != 0)
+			return err_ctx(e, "--campaign");
+		client_query(path, "campaign", ref.id);
+	}
+	if (c->flags[FLAG_DRIVE] != NULL) {
+		if (ref_drive(c->client, c->flags[FLAG_DRIVE], &ref, e) != 0)
+			return err_ctx(e, "--drive");
+		client_query(path, "drive", ref.id);
+	}
+	if (c->flags[FLAG_NODE] != NULL) {
+		if (ref_node(c->client, c->flags[FLAG_NODE], &ref, e) != 0)
+			return err_ctx(e, "--node");
+		client_query(path, "node", ref.id);
+	}
+	return 0;
+}
+
+/* Whether the thing that ref or else the option names is there at all. */
+static int
+check_thing(struct cli *c, enum flag flag, const char *list, const struct ref *ref,
+	struct err *e)
+{
+	struct str path = {0};
+	int rc = 0;
+
+	if (c->flags[flag] == NULL)
+		return 0;
+	str_printf(&path, "/api/v1/%s", list);
+	client_segment(&path, ref != NULL ? ref->id : c->flags[flag]);
+	rc = show_exists(c, str_text(&path), e);
+	str_fini(&path);
+	return rc;
+}
+
+static int
+check_things(struct cli *c, struct err *e)
+{
+	struct ref ref = {0};
+
+	if (c->flags[FLAG_CAMPAIGN] != NULL &&
+		(ref_id(c->flags[FLAG_CAMPAIGN], 'c', &ref, e) != 0 ||
+			check_thing(c, FLAG_CAMPAIGN, "campaigns", &ref, e) != 0))
+		return -1;
+	if (c->flags[FLAG_DRIVE] != NULL &&
+		(ref_drive(c->client, c->flags[FLAG_DRIVE], &ref, e) != 0 ||
+			check_thing(c, FLAG_DRIVE, "drives", &ref, e) != 0))
+		return -1;
+	if (c->flags[FLAG_NODE] != NULL &&
+		(ref_node(c->client, c->flags[FLAG_NODE], &ref, e) != 0 ||
+			check_thing(c, FLAG_NODE, "nodes", &ref, e) != 0))
+		return -1;
+	return check_thing(c, FLAG_SUITE, "suites", NULL, e);
+}
+
+/* Whether a text that was looked for stands in a list at all. */
+static int
+check_text(struct cli *c, enum flag flag, const char *kind, const char *list,
+	const char *member, struct err *e)
+{
+	struct str path = {0};
+	json_t *doc, *have;
+	int rc;
+
+	if (c->flags[flag] == NULL)
+		return 0;
+	str_printf(&path, "/api/v1/%s", list);
+	rc = client_list(c->client, str_text(&path), SIZE_MAX, &doc, e);
+	str_fini(&path);
+	if (rc != 0)
+		return -1;
+	have = missing_collect(json_object_get(doc, "items"), member);
+	rc = missing_check(kind, c->flags[flag], "", have, e);
+	json_decref(have);
+	json_decref(doc);
+	return rc;
+}
+
+static int
+check_texts(struct cli *c, struct err *e)
+{
+	static const struct {
+		enum flag flag;
+		const char *kind, *list, *member;
+	} texts[] = {
+		{FLAG_SERIAL, "drive with serial", "drives", "serial"},
+		{FLAG_MODEL, "drive of model", "drives", "model"},
+		{FLAG_FIRMWARE, "drive with firmware", "drives", "firmware"},
+		{FLAG_WORKLOAD, "workload", "suites", "workloads"},
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (check_text(c, texts[i].flag, texts[i].kind, texts[i].list,
+			    texts[i].member, e) != 0)
+			return -1;
+	return 0;
+}
+
+/* Says why no run was found: something named is not there, or no run is like that. */
+static int
+no_runs(struct cli *c, struct err *e)
+{
+	static const struct {
+		enum flag flag;
+		const char *name;
+	} looked[] = {
+		{FLAG_CAMPAIGN, "of campaign"},
+		{FLAG_STATE, "in state"},
+		{FLAG_DRIVE, "on drive"},
+		{FLAG_SERIAL, "on serial"},
+		{FLAG_MODEL, "on model"},
+		{FLAG_FIRMWARE, "with firmware"},
+		{FLAG_NODE, "on node"},
+		{FLAG_SUITE, "of suite"},
+		{FLAG_WORKLOAD, "with workload"},
+		{FLAG_LABEL, "with label"},
+		{FLAG_SINCE, "since"},
+		{FLAG_UNTIL, "until"},
+	};
+	struct str text = {0};
+
+	if (check_things(c, e) != 0 || check_texts(c, e) != 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(looked) / sizeof(looked[0]); i++)
+		if (c->flags[looked[i].flag] != NULL)
+			str_printf(&text, "%s %s %s", text.len > 0 ? "," : "",
+				looked[i].name, c->flags[looked[i].flag]);
+	if (text.len > 0)
+		talk("no runs%s", str_text(&text));
+	else
+		talk("no runs yet: ssdlab campaign submit FILE makes some");
+	str_fini(&text);
+	return 0;
+}
+
+int
+cmd_run_ls(struct cli *c, struct err *e)
+{
+	static const struct {
+		enum flag flag;
+		const char *name;
+	} texts[] = {
+		{FLAG_STATE, "state"},
+		{FLAG_SERIAL, "serial"},
+		{FLAG_MODEL, "model"},
+		{FLAG_FIRMWARE, "firmware"},
+		{FLAG_SUITE, "suite"},
+		{FLAG_WORKLOAD, "workload"},
+		{FLAG_LABEL, "label"},
+	};
+	struct listing l = {NULL, 0, show_runs, show_runs_n, "", no_runs};
+	struct str path = {0};
+	int rc = -1;
+
+	str_puts(&path, RUNS);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (c->flags[texts[i].flag] != NULL)
+			client_query(&path, texts[i].name, c->flags[texts[i].flag]);
+	if (add_ids(c, &path, e) == 0 &&
+		add_time(c, FLAG_SINCE, "since", &path, e) == 0 &&
+		add_time(c, FLAG_UNTIL, "until", &path, e) == 0 &&
+		show_limit(c, &l.limit, e) == 0) {
+		l.path = str_text(&path);
+		rc = show_list(c, &l, e);
+	}
+	str_fini(&path);
+	return rc;
+}
+
+static const struct column details[] = {
+	{"RUN", "id", UNIT_TEXT, COL_KEEP, NULL},
+	{"CAMPAIGN", "campaign", UNIT_TEXT, 0, NULL},
+	{"NAME", "campaign_name", UNIT_TEXT, 0, NULL},
+	{"SUITE", "suite", UNIT_TEXT, 0, NULL},
+	{"REPEAT", "repeat", UNIT_WHOLE, 0, NULL},
+	{"DRIVE", "drive/id", UNIT_TEXT, 0, NULL},
+	{"MODEL", "drive/model", UNIT_TEXT, 0, NULL},
+	{"SERIAL", "drive/serial", UNIT_TEXT, 0, NULL},
+	{"FIRMWARE", "drive/firmware", UNIT_TEXT, 0, NULL},
+	{"NODE", "node/name", UNIT_TEXT, 0, NULL},
+	{"STATE", "state", UNIT_STATE, 0, NULL},
+	{"WHAT", "what", UNIT_TEXT, 0, show_run_what},
+	{"POINTS", "progress/points_done", UNIT_TEXT, 0, show_run_points},
+	{"ATTEMPT", "attempt/number", UNIT_WHOLE, 0, NULL},
+	{"SAMPLES", "attempt/samples", UNIT_WHOLE, 0, NULL},
+	{"CREATED", "created", UNIT_TIME, 0, NULL},
+	{"STARTED", "started", UNIT_TIME, 0, NULL},
+	{"FINISHED", "finished", UNIT_TIME, 0, NULL},
+	{"VIRTUAL", "virtual", UNIT_YES, 0, NULL},
+	{"SCALED", "scaled", UNIT_YES, 0, NULL},
+};
+
+/* Says why a run has no point of a workload: which ones it has points of. */
+static int
+no_points(struct cli *c, const char *run, struct err *e)
+{
+	struct str path = {0};
+	struct str place = {0};
+	json_t *doc = NULL;
+	json_t *have;
+	int rc;
+
+	str_printf(&path, RUNS "/%s/points", run);
+	str_printf(&place, " in %s", run);
+	rc = client_get(c->client, str_text(&path), &doc, e);
+	if (rc == 0) {
+		have = missing_collect(json_object_get(doc, "items"), "workload");
+		rc = missing_check(
+			"workload", c->flags[FLAG_WORKLOAD], str_text(&place), have, e);
+		json_decref(have);
+	}
+	json_decref(doc);
+	str_fini(&place);
+	str_fini(&path);
+	return rc;
+}
+
+int
+cmd_run_show(struct cli *c, struct err *e)
+{
+	struct str path = {0};
+	struct ref ref;
+	json_t *doc = NULL;
+	json_t *points = NULL;
+	int rc;
+
+	if (show_arg_id(c, 'r', &ref, e) != 0)
+		return -1;
+	str_printf(&path, RUNS "/%s", ref.id);
+	rc = client_get(c->client, str_text(&path), &doc, e);
+	if (rc == 0)
+		show_item(c, doc, COLUMNS(details));
+	if (rc == 0 && show_for_people(c)) {
+		str_puts(&path, "/points");
+		if (c->flags[FLAG_WORKLOAD] != NULL)
+			client_query(&path, "workload", c->flags[FLAG_WORKLOAD]);
+		rc = client_get(c->client, str_text(&path), &points, e);
+	}
+	if (rc == 0 && json_array_size(json_object_get(points, "items")) > 0) {
+		show_title(&c->out,
+			"Points (latencies: response of offered loads, service of the "
+			"maximum)");
+		show_add_latency(json_object_get(points, "items"));
+		table_print(&c->out, json_object_get(points, "items"), show_points,
+			show_points_n);
+	} else if (rc == 0 && points != NULL && c->flags[FLAG_WORKLOAD] != NULL) {
+		rc = no_points(c, ref.id, e);
+	}
+	json_decref(points);
+	json_decref(doc);
+	str_fini(&path);
+	return rc;
+}
+
+int
+cmd_run_watch(struct cli *c, struct err *e)
+{
+	struct watch_options o = {.out = &c->out};
+	struct ref ref;
+
+	if (show_arg_id(c, 'r', &ref, e) != 0 || watch_timeout(c, &o, e) != 0)
+		return -1;
+	return watch_follow(c->client, ref.id, &o, &c->exit_code, e);
+}

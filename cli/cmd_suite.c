@@ -1,0 +1,295 @@
+#include <string.h>
+
+#include "cli/client.h"
+#include "cli/cmd.h"
+#include "cli/show.h"
+#include "common/err.h"
+#include "common/json.h"
+#include "common/parse.h"
+#include "common/sources.h"
+#include "common/str.h"
+
+static void
+full_name(const json_t *suite, struct str *out)
+{
+	str_printf(out, "%s@", json_text_of(suite, "name"));
+	raw_value(json_object_get(suite, "version"), out);
+}
+
+static const struct column suites[] = {
+	{"SUITE", "suite", UNIT_TEXT, COL_KEEP, full_name},
+	{"TITLE", "title", UNIT_TEXT, 0, NULL},
+	{"SCALED", "scaled", UNIT_YES, 0, NULL},
+	{"WORKLOADS", "workloads", UNIT_TEXTS, 0, NULL},
+	{"CREATED", "created", UNIT_TIME, COL_WIDE, NULL},
+};
+
+static void
+access_of(const json_t *w, struct str *out)
+{
+	if (json_has(w, "random"))
+		str_printf(out, "%s random", json_text_of(w, "random"));
+	else
+		str_puts(out, json_text_of(w, "access"));
+}
+
+/* What does not read. */
+static void
+operation_of(const json_t *w, struct str *out)
+{
+	if (strcmp(json_text_of(w, "read"), "100%") == 0)
+		str_puts(out, "-");
+	else
+		str_puts(out, json_has(w, "operation") ? json_text_of(w, "operation")
+						       : "write");
+}
+
+/* The smallest of the sizes that is above *bytes, which becomes its own; or NULL. */
+static const char *
+next_size(const json_t *blocks, uint64_t *bytes)
+{
+	const char *size, *next = NULL;
+	uint64_t n, least = UINT64_MAX;
+	json_t *share;
+
+	json_object_foreach ((json_t *)(uintptr_t)blocks, size, share)
+		if (parse_size(size, &n, NULL) == 0 && n > *bytes && n < least) {
+			least = n;
+			next = size;
+		}
+	*bytes = least;
+	return next;
+}
+
+/* One size, or sizes with their shares, which a stored suite has in the order of letters.
+ */
+static void
+put_blocks(const json_t *blocks, struct str *out)
+{
+	const char *size, *gap = "";
+	uint64_t bytes = 0;
+
+	if (json_is_string(blocks))
+		str_puts(out, json_string_value(blocks));
+	while ((size = next_size(blocks, &bytes)) != NULL) {
+		str_printf(out, "%s%s %s", gap, size, json_text_of(blocks, size));
+		gap = ", ";
+	}
+}
+
+static void
+block_of(const json_t *w, struct str *out)
+{
+	bool reads = json_has(w, "read_block"), writes = json_has(w, "write_block");
+
+	put_blocks(json_object_get(w, "block"), out);
+	if (reads) {
+		str_puts(out, "reads ");
+		put_blocks(json_object_get(w, "read_block"), out);
+	}
+	if (writes) {
+		str_puts(out, reads ? "; writes " : "writes ");
+		put_blocks(json_object_get(w, "write_block"), out);
+	}
+}
+
+static void
+region_of(const json_t *w, struct str *out)
+{
+	const json_t *region = json_object_get(w, "region");
+
+	if (region == NULL)
+		str_puts(out, "all");
+	else
+		str_printf(out, "%s to %s", json_text_of(region, "from"),
+			json_text_of(region, "to"));
+}
+
+static void
+distribution_of(const json_t *w, struct str *out)
+{
+	const json_t *d = json_object_get(w, "distribution");
+	const json_t *zones = json_object_get(d, "zones");
+	const json_t *zone;
+	size_t i;
+
+	if (d == NULL)
+		str_puts(out, "uniform");
+	else if (json_is_string(d))
+		str_puts(out, json_string_value(d));
+	else if (json_has(d, "zipf"))
+		str_printf(out, "zipf %g", json_number_value(json_object_get(d, "zipf")));
+	json_array_foreach (zones, i, zone)
+		str_printf(out, "%s%s in %s",
+			i > 0 ? ", " : "zones: ", json_text_of(zone, "share"),
+			json_text_of(zone, "space"));
+}
+
+/* A row for each stream. */
+static const struct column workloads[] = {
+	{"WORKLOAD", "id", UNIT_TEXT, COL_KEEP, NULL},
+	{"SHARE", "share", UNIT_TEXT, 0, NULL},
+	{"READ", "read", UNIT_TEXT, 0, NULL},
+	{"ELSE", "operation", UNIT_TEXT, 0, operation_of},
+	{"ACCESS", "access", UNIT_TEXT, 0, access_of},
+	{"BLOCK", "block", UNIT_TEXT, 0, block_of},
+	{"DISTRIBUTION", "distribution", UNIT_TEXT, 0, distribution_of},
+	{"REGION", "region", UNIT_TEXT, 0, region_of},
+	{"IN FLIGHT", "in_flight", UNIT_WHOLE, 0, NULL},
+	{"ALIGN", "align", UNIT_TEXT, COL_WIDE, NULL},
+	{"CURSORS", "cursors", UNIT_WHOLE, COL_WIDE, NULL},
+	{"WORKERS", "workers", UNIT_WHOLE, COL_WIDE, NULL},
+};
+
+/* The workloads with a row for each stream, which has the members of its workload, too.
+ * New reference. */
+static json_t *
+rows_of(const json_t *list)
+{
+	json_t *rows = json_array();
+	json_t *w, *stream;
+	size_t i, k;
+
+	json_array_foreach (list, i, w) {
+		const json_t *streams = json_object_get(w, "streams");
+
+		if (streams == NULL)
+			json_array_append(rows, w);
+		json_array_foreach (streams, k, stream) {
+			json_t *row = json_copy(w);
+
+			json_object_update(row, stream);
+			json_array_append_new(rows, row);
+		}
+	}
+	return rows;
+}
+
+/* A row for each parameter whose source is told. */
+static const struct column parameters[] = {
+	{"PARAMETER", "parameter", UNIT_TEXT, COL_KEEP, NULL},
+	{"STATUS", "status", UNIT_TEXT, COL_KEEP, NULL},
+	{"SOURCE", "source", UNIT_TEXT, COL_KEEP, NULL},
+};
+
+/* Whether a parameter, as people read it, is one of the workload with that id. */
+static bool
+is_of_workload(const char *parameter, const char *id)
+{
+	static const char before[] = "/workloads/";
+	size_t n = strlen(id);
+
+	if (strncmp(parameter, before, sizeof(before) - 1) != 0)
+		return false;
+	parameter += sizeof(before) - 1;
+	return strncmp(parameter, id, n) == 0 &&
+	       (parameter[n] == '/' || parameter[n] == '\0');
+}
+
+/* Moves the parameters of that workload behind all others. */
+static void
+put_last(json_t *rows, const char *id)
+{
+	size_t n = json_array_size(rows);
+
+	for (size_t i = 0; n-- > 0;) {
+		json_t *row = json_array_get(rows, i);
+
+		if (is_of_workload(json_text_of(row, "parameter"), id)) {
+			json_array_append(rows, row);
+			json_array_remove(rows, i);
+		} else {
+			i++;
+		}
+	}
+}
+
+/* The rows of the parameters of a suite document, in the order of its workloads. New
+ * reference. */
+static json_t *
+parameters_of(const json_t *doc)
+{
+	json_t *rows = json_array();
+	json_t *item, *pointer, *w;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(doc, "sources"), i, item)
+		json_array_foreach (json_object_get(item, "of"), k, pointer) {
+			const char *text = json_string_value(pointer);
+			json_t *row = json_copy(item);
+			struct str label = {0};
+
+			sources_label(doc, text != NULL ? text : "", &label);
+			json_put(row, "parameter", json_string(str_text(&label)));
+			json_array_append_new(rows, row);
+			str_fini(&label);
+		}
+	json_array_foreach (json_object_get(doc, "workloads"), i, w)
+		put_last(rows, json_text_of(w, "id"));
+	return rows;
+}
+
+static const struct column suite[] = {
+	{"SUITE", "suite", UNIT_TEXT, COL_KEEP, full_name},
+	{"TITLE", "title", UNIT_TEXT, 0, NULL},
+	{"NOTES", "document/notes", UNIT_TEXT, 0, NULL},
+	{"SCALED", "scaled", UNIT_YES, 0, NULL},
+	{"CREATED", "created", UNIT_TIME, 0, NULL},
+	{"SMALLEST DRIVE", "document/minimum_capacity", UNIT_TEXT, 0, NULL},
+	{"FILL PASSES", "document/prepare/fill/passes", UNIT_WHOLE, 0, NULL},
+	{"FILL BLOCK", "document/prepare/fill/block", UNIT_TEXT, 0, NULL},
+	{"COMPRESS", "document/data/compress", UNIT_TEXT, 0, NULL},
+	{"DEDUPE", "document/data/dedupe", UNIT_TEXT, 0, NULL},
+	{"REGION", "document/region", UNIT_TEXT, 0, NULL},
+	{"MAXIMUM, WARMUP", "document/ramp/maximum/warmup", UNIT_TEXT, 0, NULL},
+	{"MAXIMUM, MEASURED", "document/ramp/maximum/measure", UNIT_TEXT, 0, NULL},
+	{"POINT, WARMUP", "document/ramp/point/warmup", UNIT_TEXT, 0, NULL},
+	{"POINT, MEASURED", "document/ramp/point/measure", UNIT_TEXT, 0, NULL},
+	{"ARRIVALS", "document/ramp/arrivals", UNIT_TEXT, 0, NULL},
+	{"LOAD", "document/ramp/load", UNIT_TEXTS, 0, NULL},
+};
+
+int
+cmd_suite_ls(struct cli *c, struct err *e)
+{
+	const struct listing l = {"/api/v1/suites", SHOW_ALL, COLUMNS(suites),
+		"no suites: the controller loads them from its suite_dir at its start",
+		NULL};
+
+	return show_list(c, &l, e);
+}
+
+static void
+show_lists(const struct out *o, const json_t *doc)
+{
+	json_t *rows = rows_of(json_object_get(doc, "workloads"));
+
+	show_title(o, "Workloads");
+	table_print(o, rows, COLUMNS(workloads));
+	json_decref(rows);
+	rows = parameters_of(doc);
+	if (json_array_size(rows) > 0) {
+		show_title(o, "Where the parameters come from");
+		table_print(o, rows, COLUMNS(parameters));
+	}
+	json_decref(rows);
+}
+
+int
+cmd_suite_show(struct cli *c, struct err *e)
+{
+	struct str path = {0};
+	json_t *doc = NULL;
+	int rc;
+
+	str_puts(&path, "/api/v1/suites");
+	client_segment(&path, c->args[0]);
+	rc = client_get(c->client, str_text(&path), &doc, e);
+	if (rc == 0)
+		show_item(c, doc, COLUMNS(suite));
+	if (rc == 0 && show_for_people(c))
+		show_lists(&c->out, json_object_get(doc, "document"));
+	json_decref(doc);
+	str_fini(&path);
+	return rc;
+}

@@ -1,0 +1,30 @@
+/*
+ * One row per option of a command: name in the code, long name, letter (0: none), what its value is
+ * called (NULL: it has none), help. Which command takes which stands in cmd_tbl.h; the options of
+ * config_tbl.h and --output and --help are taken everywhere.
+ */
+FLAG(HELP, "help", 'h', NULL, "this text")
+FLAG(OUTPUT, "output", 'o', "FORMAT", "one of the outputs below")
+FLAG(YES, "yes", 'y', NULL, "do not ask")
+FLAG(WATCH, "watch", 'w', NULL, "follow the campaign until it has finished")
+FLAG(TIMEOUT, "timeout", 0, "DURATION", "stop waiting after this time, exit code 9")
+FLAG(SERIAL, "serial", 0, "SERIAL", "serial of the drive")
+FLAG(MODE, "mode", 0, "MODE", "destructive (the default) or readonly")
+FLAG(REASON, "reason", 0, "TEXT", "why, for the record")
+FLAG(MAX_RUNS, "max-runs", 0, "N", "runs at the same time on this node")
+FLAG(REPLACE, "replace", 0, NULL, "let a new agent take over a node that has joined")
+FLAG(LABEL, "label", 'l', "KEY:VALUE", "label to give, or to look for")
+FLAG(METRIC, "metric", 'm', "METRIC", "what to rank by; peak_iops if not given")
+FLAG(WORKLOAD, "workload", 0, "ID", "only this workload")
+FLAG(SUITE, "suite", 0, "NAME@VERSION", "only this suite")
+FLAG(CAMPAIGN, "campaign", 'c', "CAMPAIGN", "only this campaign")
+FLAG(STATE, "state", 's', "STATE", "only in this state")
+FLAG(NODE, "node", 0, "NODE", "only on this node")
+FLAG(DRIVE, "drive", 0, "DRIVE", "only on this drive")
+FLAG(MODEL, "model", 0, "MODEL", "only drives of this model")
+FLAG(FIRMWARE, "firmware", 0, "VERSION", "only with this firmware")
+FLAG(SINCE, "since", 0, "TIME", "only since a time: 2d (ago) or 2026-11-30T10:00:00Z")
+FLAG(UNTIL, "until", 0, "TIME", "only before a time")
+FLAG(LIMIT, "limit", 'n', "N", "at most so many, newest first; 100 if not given")
+FLAG(DATA, "data", 'd', "JSON", "body of the request; without it stdin, if that is no terminal")
+FLAG(HEADER, "header", 'H', "LINE", "a header of the request, for example 'If-Match: \"7\"'")

@@ -1,0 +1,98 @@
+/*
+ * show - REST answers shown in the format asked for; the columns of each kind of thing.
+ */
+#ifndef CLI_SHOW_H
+#define CLI_SHOW_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "cli/cmd.h"
+#include "cli/table.h"
+
+struct err;
+struct ref;
+
+#define SHOW_ALL SIZE_MAX
+
+struct listing {
+	const char *path;
+	size_t limit; /* at most so many items */
+	const struct column *columns;
+	size_t n_columns;
+	const char *empty; /* said on stderr when there is nothing: how it gets there */
+	/* Asked instead of that, when there is one: why nothing was found. */
+	int (*none)(struct cli *c, struct err *e);
+};
+
+/* show_list reads a list and shows it. As client_list. */
+int show_list(struct cli *c, const struct listing *l, struct err *e);
+
+/* show_item shows one document: fields, or a row of CSV, or its name, or JSON. */
+void show_item(
+	struct cli *c, const json_t *doc, const struct column *columns, size_t n_columns);
+
+/*
+ * show_arg_id reads the argument of the command as the id of a thing with that letter;
+ * ERR_INVALID says what the command takes.
+ */
+int show_arg_id(const struct cli *c, char letter, struct ref *ret_ref, struct err *e);
+
+/*
+ * show_exists asks for the document at path and wants nothing but that it is there. As
+ * client_get.
+ */
+int show_exists(struct cli *c, const char *path, struct err *e);
+
+/*
+ * show_for_people says whether text around a table is wanted: not for CSV, JSON, names.
+ */
+bool show_for_people(const struct cli *c);
+
+/* show_title writes a heading with an empty line before it. */
+void show_title(const struct out *o, const char *title);
+
+/* The columns of lists, used by more than one command; show_..._n is their number. */
+extern const struct column show_drives[], show_nodes[], show_runs[], show_points[];
+extern const size_t show_drives_n, show_nodes_n, show_runs_n, show_points_n;
+
+/* show_limit reads --limit; 100 without it. ERR_INVALID. */
+int show_limit(const struct cli *c, size_t *ret_limit, struct err *e);
+
+/*
+ * show_add_latency gives each point of the array the members lat_...: of the response
+ * where there is one, else of the service. For show_points.
+ */
+void show_add_latency(json_t *points);
+
+/*
+ * Cells that are made of more than one member, appended to out: what keeps a run
+ * from running or what it does; a run's points; a drive's state in one word.
+ */
+void show_run_what(const json_t *run, struct str *out);
+void show_run_points(const json_t *run, struct str *out);
+void show_drive_state(const json_t *drive, struct str *out);
+
+/*
+ * show_figure appends a member of a compared or ranked row in the unit that the row
+ * names; show_figure_title what people call its metric.
+ */
+void show_figure(const json_t *row, const char *name, struct str *out);
+void show_figure_title(const json_t *row, struct str *out);
+
+/*
+ * show_rows returns the rows in the member list of all groups in one array, each with
+ * the members of its group that the NULL-ended inherit names. New reference.
+ */
+json_t *show_rows(const json_t *groups, const char *list, const char *const inherit[]);
+
+/*
+ * show_node_state appends what is observed of a node; of one that was never heard,
+ * whether it has joined.
+ */
+void show_node_state(const json_t *node, struct str *out);
+
+/* show_text_is says whether the member of item is that text. */
+bool show_text_is(const json_t *item, const char *name, const char *text);
+
+#endif

@@ -1,0 +1,103 @@
+#include "common/document.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/json.h"
+
+static int
+read_all(int fd, const char *name, struct str *out, struct err *e)
+{
+	char buf[16384];
+	ssize_t n;
+
+	while ((n = read(fd, buf, sizeof(buf))) > 0) {
+		str_add(out, buf, (size_t)n);
+		if (out->len > JSON_MAX_BYTES)
+			return err_set(e, ERR_LIMIT, "%s has more than %u bytes", name,
+				JSON_MAX_BYTES);
+	}
+	return n == 0 ? 0 : err_errno(e, ERR_IO, errno, "read %s", name);
+}
+
+static int
+read_text(const char *path, struct document *d, struct err *e)
+{
+	int fd;
+	int rc;
+
+	if (strcmp(path, "-") == 0)
+		return read_all(STDIN_FILENO, d->name, &d->text, e);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(e, errno == ENOENT ? ERR_NOTFOUND : ERR_IO, errno,
+			"open %s", path);
+	rc = read_all(fd, d->name, &d->text, e);
+	close(fd);
+	return rc;
+}
+
+static bool
+is_json(const char *path, const struct document *d)
+{
+	size_t n = strlen(path);
+	const char *text = str_text(&d->text);
+
+	if (strcmp(path, "-") == 0)
+		return text[strspn(text, " \t\r\n")] == '{';
+	return n > 5 && strcmp(path + n - 5, ".json") == 0;
+}
+
+/* "line 7, column 1: ..." becomes "FILE:7:1: ...", as document_place has it. */
+static int
+name_place(const struct document *d, struct err *e)
+{
+	size_t line, column;
+	int n = 0;
+
+	if (sscanf(e->text, "line %zu, column %zu: %n", &line, &column, &n) != 2 ||
+		n == 0)
+		return err_ctx(e, "%s", d->name);
+	memmove(e->text, e->text + n, strlen(e->text + n) + 1);
+	return err_ctx(e, "%s:%zu:%zu", d->name, line, column);
+}
+
+int
+document_read(const char *path, const struct yaml_member *members, struct document *ret_d,
+	struct err *e)
+{
+	struct document *d = ret_d;
+	int rc;
+
+	*d = (struct document){.name = strcmp(path, "-") == 0 ? "stdin" : path};
+	if (read_text(path, d, e) != 0)
+		return -1;
+	if (is_json(path, d))
+		rc = json_parse(str_text(&d->text), d->text.len, &d->doc, e);
+	else
+		rc = yaml_to_json(str_text(&d->text), d->text.len, members, &d->doc, e);
+	return rc == 0 ? 0 : name_place(d, e);
+}
+
+int
+document_place(const struct document *d, struct err *e)
+{
+	size_t line, column;
+
+	if (e->pointer[0] != '/' || yaml_find(str_text(&d->text), d->text.len, e->pointer,
+					    &line, &column) != 0)
+		return err_ctx(e, "%s", d->name);
+	return err_ctx(e, "%s:%zu:%zu", d->name, line, column);
+}
+
+void
+document_fini(struct document *d)
+{
+	str_fini(&d->text);
+	json_decref(d->doc);
+	d->doc = NULL;
+}

@@ -1,0 +1,88 @@
+/*
+ * program - the run program: all that a runner needs, with nothing left to ask
+ * (schema/program.md).
+ *
+ * Made by the controller, kept by the agent, executed by the runner. Pure.
+ */
+#ifndef COMMON_PROGRAM_H
+#define COMMON_PROGRAM_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/drive.h"
+#include "common/workload.h"
+
+struct err;
+
+#define RAMP_POINTS_MAX 64
+
+enum arrivals { ARRIVALS_POISSON, ARRIVALS_FIXED };
+
+/* The load points of a workload: an uncontrolled maximum, then percentages of it. */
+struct ramp {
+	int64_t maximum_warmup_ns;
+	int64_t maximum_measure_ns;
+	int64_t warmup_ns;
+	int64_t measure_ns;
+	enum arrivals arrivals;
+	double load_percent[RAMP_POINTS_MAX];
+	size_t n_loads;
+};
+
+enum step_kind { STEP_IDENTIFY, STEP_FILL, STEP_WORKLOAD };
+
+struct step {
+	enum step_kind kind;
+	uint32_t passes;	  /* fill */
+	struct workload workload; /* fill: its block and in_flight; workload: all */
+	struct ramp ramp;	  /* workload */
+};
+
+/* Which bytes are written: 0 and 0 is what neither compresses nor repeats. */
+struct data_shares {
+	double compress_percent; /* share that compresses away, 0..100 */
+	double dedupe_percent;	 /* share that repeats what was written before, 0..100 */
+};
+
+struct program {
+	uint64_t run;	  /* number of the run: 12 for r12 */
+	uint64_t attempt; /* number of the attempt */
+	uint64_t fence;
+	uint64_t seed;
+	uint32_t max_errors;	/* a point fails when more of its I/Os failed */
+	struct drive_id drive;	/* who the drive must be */
+	uint64_t region_offset; /* bytes; workloads stay inside the region, fill covers
+				   the drive */
+	uint64_t region_length;
+	struct data_shares data; /* of all that is written */
+	struct step *steps;	 /* owned */
+	size_t n_steps;
+};
+
+/* program_to_json writes a program (64-bit numbers as decimal strings). New reference. */
+json_t *program_to_json(const struct program *p);
+
+/* program_from_json reads and checks one; *ret_p is owned (program_fini). ERR_INVALID. */
+int program_from_json(const json_t *doc, struct program *ret_p, struct err *e);
+
+/* program_writes says whether any step of p writes to the drive. */
+bool program_writes(const struct program *p);
+
+/* program_fini frees what p owns. */
+void program_fini(struct program *p);
+
+/* arrivals_name returns "poisson" or "fixed"; step_kind_name "identify", "fill",
+ * "workload". */
+const char *arrivals_name(enum arrivals a);
+const char *step_kind_name(enum step_kind kind);
+
+/*
+ * program_round_target rounds an offered rate up as vdbench does: to the next 100 above
+ * 1,000 I/Os per second, else to the next 10.
+ */
+double program_round_target(double iops);
+
+#endif

@@ -1,0 +1,542 @@
+#include "common/suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/json.h"
+#include "common/parse.h"
+#include "common/share.h"
+#include "common/sources.h"
+#include "common/xalloc.h"
+
+#define VERSION_MAX 999999
+#define PASSES_MAX 8
+/* Regions end on a multiple of this, so that any usual block size divides them. */
+#define REGION_ALIGN (1U << 20)
+/* A point shorter than this has no rate worth the name; longer ones are soak tests. */
+#define MEASURE_MIN_NS (100 * NS_PER_MS)
+#define PHASE_MAX_NS (24 * 3600 * NS_PER_S)
+
+static int
+bad(struct err *e, const char *at, const char *text)
+{
+	err_set(e, ERR_INVALID, "%s", text);
+	return err_at(e, "%s", at);
+}
+
+/* Length of the leading part of text that is a suite name, 0 when it is none. */
+static size_t
+name_length(const char *text)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	return text[0] == '-' || n >= SUITE_NAME_MAX ? 0 : n;
+}
+
+int
+suite_parse_ref(const char *text, char *ret_name, uint32_t *ret_version, struct err *e)
+{
+	size_t n = name_length(text);
+	uint64_t version;
+
+	if (n == 0 || text[n] != '@' ||
+		parse_uint(text + n + 1, 1, VERSION_MAX, &version, NULL) != 0) {
+		err_set(e, ERR_INVALID, "\"%.80s\" does not name a suite and its version",
+			text);
+		return err_fix(e, "write NAME@VERSION, for example four-corners@1");
+	}
+	memcpy(ret_name, text, n);
+	ret_name[n] = '\0';
+	*ret_version = (uint32_t)version;
+	return 0;
+}
+
+static int
+read_head(const json_t *doc, struct suite *s, struct err *e)
+{
+	const char *kind, *name, *title;
+	int64_t version;
+
+	if (json_need_text(doc, "", "ssdlab", &kind, e) != 0)
+		return err_fix(e, "start the document with \"ssdlab\": \"suite/v1\"");
+	if (strcmp(kind, "suite/v1") != 0)
+		return bad(e, "/ssdlab", "\"ssdlab\" must be \"suite/v1\"");
+	if (json_need_text(doc, "", "name", &name, e) != 0 ||
+		json_need_int(doc, "", "version", 1, VERSION_MAX, &version, e) != 0)
+		return -1;
+	if (name_length(name) == 0 || name[name_length(name)] != '\0')
+		return bad(e, "/name",
+			"a name has 1 to 63 of the characters a-z, 0-9 and -, and does "
+			"not start with -");
+	snprintf(s->name, sizeof(s->name), "%s", name);
+	s->version = (uint32_t)version;
+	title = name;
+	if (json_has(doc, "title") && json_need_text(doc, "", "title", &title, e) != 0)
+		return -1;
+	if (strlen(title) >= sizeof(s->title))
+		return bad(e, "/title", "a title has at most 127 bytes");
+	snprintf(s->title, sizeof(s->title), "%s", title);
+	if (json_has(doc, "notes") && json_need_text(doc, "", "notes", &kind, e) != 0)
+		return -1;
+	if (json_has(doc, "scaled"))
+		return json_need_bool(doc, "", "scaled", &s->scaled, e);
+	return 0;
+}
+
+static int
+read_size(
+	const json_t *o, const char *at, const char *name, uint64_t *ret_n, struct err *e)
+{
+	const char *text;
+
+	if (json_need_text(o, at, name, &text, e) != 0)
+		return -1;
+	if (parse_size(text, ret_n, e) != 0)
+		return err_at(e, "%s/%s", at, name);
+	return 0;
+}
+
+static int
+read_fill(const json_t *fill, struct suite *s, struct err *e)
+{
+	static const char *const names[] = {"passes", "block", "in_flight", NULL};
+	const char *at = "/prepare/fill";
+	int64_t passes = 1;
+	int64_t in_flight = 32;
+	uint64_t block = 128U << 10;
+
+	if (json_only(fill, at, names, e) != 0)
+		return -1;
+	if (json_has(fill, "passes") &&
+		json_need_int(fill, at, "passes", 0, PASSES_MAX, &passes, e) != 0)
+		return -1;
+	if (json_has(fill, "block") && read_size(fill, at, "block", &block, e) != 0)
+		return -1;
+	if (block == 0 || block % 512 != 0 || block > WORKLOAD_BLOCK_MAX)
+		return bad(e, "/prepare/fill/block",
+			"a block is a multiple of 512 bytes, at most 16MiB");
+	if (json_has(fill, "in_flight") &&
+		json_need_int(fill, at, "in_flight", 1, WORKLOAD_IN_FLIGHT_MAX,
+			&in_flight, e) != 0)
+		return -1;
+	s->fill_passes = (uint32_t)passes;
+	s->fill_block_bytes = (uint32_t)block;
+	s->fill_in_flight = (uint32_t)in_flight;
+	return 0;
+}
+
+/* minimum_capacity, prepare and region: all may be missing. */
+static int
+read_space(const json_t *doc, struct suite *s, struct err *e)
+{
+	static const char *const names[] = {"fill", NULL};
+	const char *text;
+	json_t *prepare;
+
+	if (json_has(doc, "minimum_capacity") &&
+		read_size(doc, "", "minimum_capacity", &s->minimum_capacity_bytes, e) !=
+			0)
+		return -1;
+	if (json_has(doc, "prepare")) {
+		if (json_need_object(doc, "", "prepare", &prepare, e) != 0 ||
+			json_only(prepare, "/prepare", names, e) != 0)
+			return -1;
+		if (json_has(prepare, "fill") &&
+			read_fill(json_object_get(prepare, "fill"), s, e) != 0)
+			return -1;
+	}
+	s->region_percent = 100;
+	if (!json_has(doc, "region"))
+		return 0;
+	if (json_need_text(doc, "", "region", &text, e) != 0)
+		return -1;
+	if (parse_percent(text, &s->region_percent, e) != 0)
+		return err_at(e, "/region");
+	if (s->region_percent <= 0 || s->region_percent > 100)
+		return bad(e, "/region",
+			"the region is more than 0% and at most 100% of the capacity");
+	return 0;
+}
+
+/* data: may be missing, and so may its members. */
+static int
+read_data(const json_t *doc, struct data_shares *d, struct err *e)
+{
+	static const char *const names[] = {"compress", "dedupe", NULL};
+	json_t *o;
+
+	if (!json_has(doc, "data"))
+		return 0;
+	if (json_need_object(doc, "", "data", &o, e) != 0 ||
+		json_only(o, "/data", names, e) != 0)
+		return -1;
+	if (json_has(o, "compress") &&
+		share_need(o, "/data", "compress", "a share of what is written",
+			&d->compress_percent, e) != 0)
+		return -1;
+	return json_has(o, "dedupe")
+		       ? share_need(o, "/data", "dedupe", "a share of what is written",
+				 &d->dedupe_percent, e)
+		       : 0;
+}
+
+static int
+read_phase(const json_t *o, const char *at, const char *name, int64_t min_ns,
+	int64_t *ret_ns, struct err *e)
+{
+	char low[40];
+	const char *text;
+
+	if (json_need_text(o, at, name, &text, e) != 0)
+		return -1;
+	if (parse_duration(text, ret_ns, e) != 0)
+		return err_at(e, "%s/%s", at, name);
+	if (*ret_ns >= min_ns && *ret_ns <= PHASE_MAX_NS)
+		return 0;
+	err_set(e, ERR_INVALID, "\"%s\" must be from %s to 24h", name,
+		format_duration(min_ns, low, sizeof(low)));
+	return err_at(e, "%s/%s", at, name);
+}
+
+/* The two times of "maximum" or "point". */
+static int
+read_times(const json_t *ramp, const char *name, int64_t *ret_warmup_ns,
+	int64_t *ret_measure_ns, struct err *e)
+{
+	static const char *const names[] = {"warmup", "measure", NULL};
+	char at[40];
+	json_t *o;
+
+	snprintf(at, sizeof(at), "/ramp/%s", name);
+	if (json_need_object(ramp, "/ramp", name, &o, e) != 0 ||
+		json_only(o, at, names, e) != 0 ||
+		read_phase(o, at, "warmup", 0, ret_warmup_ns, e) != 0)
+		return -1;
+	return read_phase(o, at, "measure", MEASURE_MIN_NS, ret_measure_ns, e);
+}
+
+static int
+read_loads(const json_t *ramp, struct ramp *r, struct err *e)
+{
+	json_t *list, *item;
+	size_t i;
+
+	if (json_need_array(ramp, "/ramp", "load", &list, e) != 0)
+		return -1;
+	if (json_array_size(list) > RAMP_POINTS_MAX)
+		return bad(e, "/ramp/load", "a ramp has at most 64 load points");
+	json_array_foreach (list, i, item) {
+		double *x = &r->load_percent[i];
+
+		if (!json_is_string(item)) {
+			err_set(e, ERR_INVALID, "a load is a text such as \"70%%\"");
+			return err_at(e, "/ramp/load/%zu", i);
+		}
+		if (parse_percent(json_string_value(item), x, e) != 0)
+			return err_at(e, "/ramp/load/%zu", i);
+		if (*x < 1 || *x > 200) {
+			err_set(e, ERR_INVALID, "a load is from 1%% to 200%%");
+			return err_at(e, "/ramp/load/%zu", i);
+		}
+		if (i > 0 && *x <= x[-1]) {
+			err_set(e, ERR_INVALID, "loads must rise");
+			return err_at(e, "/ramp/load/%zu", i);
+		}
+	}
+	r->n_loads = json_array_size(list);
+	return 0;
+}
+
+static int
+read_ramp(const json_t *doc, struct ramp *r, struct err *e)
+{
+	static const char *const names[] = {"maximum", "point", "arrivals", "load", NULL};
+	const char *arrivals = "poisson";
+	json_t *ramp;
+
+	if (json_need_object(doc, "", "ramp", &ramp, e) != 0 ||
+		json_only(ramp, "/ramp", names, e) != 0 ||
+		read_times(ramp, "maximum", &r->maximum_warmup_ns, &r->maximum_measure_ns,
+			e) != 0 ||
+		read_times(ramp, "point", &r->warmup_ns, &r->measure_ns, e) != 0)
+		return -1;
+	if (json_has(ramp, "arrivals") &&
+		json_need_text(ramp, "/ramp", "arrivals", &arrivals, e) != 0)
+		return -1;
+	if (strcmp(arrivals, "poisson") != 0 && strcmp(arrivals, "fixed") != 0)
+		return bad(e, "/ramp/arrivals",
+			"\"arrivals\" must be \"poisson\" or \"fixed\"");
+	r->arrivals = strcmp(arrivals, "poisson") == 0 ? ARRIVALS_POISSON
+						       : ARRIVALS_FIXED;
+	return read_loads(ramp, r, e);
+}
+
+static int
+read_workloads(const json_t *doc, struct suite *s, struct err *e)
+{
+	json_t *list, *item;
+	size_t i;
+
+	if (json_need_array(doc, "", "workloads", &list, e) != 0)
+		return -1;
+	if (json_array_size(list) < 1 || json_array_size(list) > SUITE_WORKLOADS_MAX)
+		return bad(e, "/workloads", "a suite has 1 to 64 workloads");
+	json_array_foreach (list, i, item) {
+		char at[40];
+
+		snprintf(at, sizeof(at), "/workloads/%zu", i);
+		if (workload_parse(item, at, &s->workloads[i], e) != 0)
+			return -1;
+		/* the points of a fill are stored under this name */
+		if (strcmp(s->workloads[i].id, "fill") == 0) {
+			err_set(e, ERR_INVALID,
+				"\"fill\" is the name of the preparation");
+			return err_at(e, "%s/id", at);
+		}
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(s->workloads[k].id, s->workloads[i].id) == 0) {
+				err_set(e, ERR_INVALID,
+					"the id \"%s\" is already that of workload %zu",
+					s->workloads[i].id, k);
+				return err_at(e, "%s/id", at);
+			}
+	}
+	s->n_workloads = json_array_size(list);
+	return 0;
+}
+
+int
+suite_parse(const json_t *doc, struct suite *ret_s, struct err *e)
+{
+	static const char *const names[] = {"ssdlab", "name", "version", "title", "notes",
+		"scaled", "minimum_capacity", "prepare", "data", "region", "ramp",
+		"workloads", "sources", NULL};
+
+	memset(ret_s, 0, sizeof(*ret_s));
+	if (json_only(doc, "", names, e) != 0 || read_head(doc, ret_s, e) != 0 ||
+		read_space(doc, ret_s, e) != 0 || read_data(doc, &ret_s->data, e) != 0 ||
+		read_ramp(doc, &ret_s->ramp, e) != 0 ||
+		read_workloads(doc, ret_s, e) != 0)
+		return -1;
+	return sources_check(doc, e);
+}
+
+static bool
+listed(const char *id, const char (*ids)[WORKLOAD_ID_MAX], size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(ids[i], id) == 0)
+			return true;
+	return false;
+}
+
+static bool
+has_workload(const struct suite *s, const char *id)
+{
+	for (size_t i = 0; i < s->n_workloads; i++)
+		if (strcmp(s->workloads[i].id, id) == 0)
+			return true;
+	return false;
+}
+
+int
+suite_choose(struct suite *s, const char (*ids)[WORKLOAD_ID_MAX], size_t n, struct err *e)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		char all[200] = "";
+
+		if (has_workload(s, ids[i]))
+			continue;
+		for (size_t k = 0; k < s->n_workloads; k++) {
+			size_t len = strlen(all);
+
+			snprintf(all + len, sizeof(all) - len, "%s%s", k > 0 ? ", " : "",
+				s->workloads[k].id);
+		}
+		err_set(e, ERR_INVALID, "suite %s@%u has no workload \"%s\"", s->name,
+			(unsigned)s->version, ids[i]);
+		err_at(e, "/workloads/%zu", i);
+		return err_fix(e, "it has: %s", all);
+	}
+	if (n == 0)
+		return 0;
+	for (size_t i = 0; i < s->n_workloads; i++)
+		if (listed(s->workloads[i].id, ids, n))
+			s->workloads[kept++] = s->workloads[i];
+	s->n_workloads = kept;
+	return 0;
+}
+
+bool
+suite_writes(const struct suite *s)
+{
+	if (s->fill_passes > 0)
+		return true;
+	for (size_t i = 0; i < s->n_workloads; i++)
+		if (workload_writes(&s->workloads[i]))
+			return true;
+	return false;
+}
+
+static uint64_t
+region_of(const struct suite *s, uint64_t capacity_bytes, uint32_t logical_block_bytes)
+{
+	uint64_t bytes = (uint64_t)((double)capacity_bytes * (s->region_percent / 100));
+	uint64_t align = logical_block_bytes > REGION_ALIGN ? logical_block_bytes
+							    : REGION_ALIGN;
+
+	if (bytes > capacity_bytes)
+		bytes = capacity_bytes;
+	return bytes - bytes % align;
+}
+
+/* The smallest region in which each worker has room for one block. */
+static uint64_t
+region_wanted(const struct suite *s)
+{
+	uint64_t most = REGION_ALIGN;
+
+	for (size_t i = 0; i < s->n_workloads; i++) {
+		uint64_t bytes = (uint64_t)workload_block_max(&s->workloads[i]) *
+				 s->workloads[i].workers;
+
+		if (bytes > most)
+			most = bytes;
+	}
+	return most;
+}
+
+/* What to do about a workload that does not fit a drive with these logical blocks. */
+static int
+fix_workload(const struct suite *s, const struct workload *w,
+	uint32_t logical_block_bytes, struct err *e)
+{
+	const char *or_less = s->n_workloads > 1
+				      ? ", or leave the workload out with \"workloads\""
+				      : "";
+	uint32_t unit = workload_unit(w);
+	char size[40];
+
+	if (unit % logical_block_bytes == 0)
+		return err_fix(e, "use a larger drive%s", or_less);
+	/* logical blocks are powers of two */
+	format_size(unit & -unit, size, sizeof(size));
+	return err_fix(
+		e, "use a drive with logical blocks of at most %s%s", size, or_less);
+}
+
+static int
+fits_workloads(const struct suite *s, uint64_t region_bytes, uint32_t logical_block_bytes,
+	struct err *e)
+{
+	for (size_t i = 0; i < s->n_workloads; i++) {
+		const struct workload *w = &s->workloads[i];
+
+		if (workload_fits(w, region_bytes, logical_block_bytes, e) == 0)
+			continue;
+		err_ctx(e, "workload %s", w->id);
+		return fix_workload(s, w, logical_block_bytes, e);
+	}
+	return 0;
+}
+
+int
+suite_fits(const struct suite *s, uint64_t capacity_bytes, uint32_t logical_block_bytes,
+	struct err *e)
+{
+	char have[40], want[40];
+
+	if (capacity_bytes < s->minimum_capacity_bytes) {
+		err_set(e, ERR_INVALID,
+			"suite %s@%u needs a minimum capacity of %s, the drive has %s",
+			s->name, (unsigned)s->version,
+			format_size(s->minimum_capacity_bytes, want, sizeof(want)),
+			format_size(capacity_bytes, have, sizeof(have)));
+		return err_fix(
+			e, "use a larger drive or a smaller suite: ssdlab suite ls");
+	}
+	if (region_of(s, capacity_bytes, logical_block_bytes) < region_wanted(s)) {
+		err_set(e, ERR_INVALID,
+			"%g%% of the drive's %s is less than suite %s@%u needs (%s)",
+			s->region_percent,
+			format_size(capacity_bytes, have, sizeof(have)), s->name,
+			(unsigned)s->version,
+			format_size(region_wanted(s), want, sizeof(want)));
+		return err_fix(
+			e, "use a larger drive or a smaller suite: ssdlab suite ls");
+	}
+	if (fits_workloads(s, region_of(s, capacity_bytes, logical_block_bytes),
+		    logical_block_bytes, e) != 0)
+		return -1;
+	if (s->fill_passes > 0 && s->fill_block_bytes % logical_block_bytes != 0) {
+		err_set(e, ERR_INVALID,
+			"the fill's block does not fit the drive's logical blocks of %u "
+			"bytes",
+			(unsigned)logical_block_bytes);
+		return err_fix(e, "use another suite: ssdlab suite ls");
+	}
+	return 0;
+}
+
+void
+suite_cost(const struct suite *s, uint64_t capacity_bytes, uint64_t fill_bytes_per_s,
+	uint64_t write_bytes_per_s, struct suite_cost *ret_cost)
+{
+	const struct ramp *r = &s->ramp;
+	double rate = (double)write_bytes_per_s;
+	double fill = (double)s->fill_passes * (double)capacity_bytes;
+	double ns = fill / (double)fill_bytes_per_s * 1e9;
+	/* ns at full load that one workload takes; above 100 % no more is written */
+	double loaded_ns = (double)(r->maximum_warmup_ns + r->maximum_measure_ns);
+	double ramp_ns = loaded_ns;
+	double written = fill;
+
+	for (size_t i = 0; i < r->n_loads; i++) {
+		double share = r->load_percent[i] < 100 ? r->load_percent[i] / 100 : 1;
+
+		ramp_ns += (double)(r->warmup_ns + r->measure_ns);
+		loaded_ns += share * (double)(r->warmup_ns + r->measure_ns);
+	}
+	for (size_t i = 0; i < s->n_workloads; i++) {
+		ns += ramp_ns;
+		written += workload_written_part(&s->workloads[i]) * rate * loaded_ns /
+			   1e9;
+	}
+	ret_cost->duration_ns = (int64_t)ns;
+	ret_cost->write_bytes = (uint64_t)written;
+	ret_cost->points = (uint32_t)(s->fill_passes + s->n_workloads * (1 + r->n_loads));
+}
+
+void
+suite_compile(const struct suite *s, uint64_t capacity_bytes,
+	uint32_t logical_block_bytes, struct program *ret_p)
+{
+	struct step *step;
+
+	memset(ret_p, 0, sizeof(*ret_p));
+	ret_p->region_length = region_of(s, capacity_bytes, logical_block_bytes);
+	ret_p->data = s->data;
+	ret_p->steps = xcalloc(s->n_workloads + 2, sizeof(*ret_p->steps));
+	step = ret_p->steps;
+	step->kind = STEP_IDENTIFY;
+	step++;
+	if (s->fill_passes > 0) {
+		step->kind = STEP_FILL;
+		step->passes = s->fill_passes;
+		snprintf(step->workload.id, sizeof(step->workload.id), "fill");
+		workload_plain(&step->workload, 0, 0, s->fill_block_bytes);
+		step->workload.in_flight = s->fill_in_flight;
+		step->workload.workers = 1;
+		step++;
+	}
+	for (size_t i = 0; i < s->n_workloads; i++, step++) {
+		step->kind = STEP_WORKLOAD;
+		step->workload = s->workloads[i];
+		step->ramp = s->ramp;
+	}
+	ret_p->n_steps = (size_t)(step - ret_p->steps);
+}

@@ -1,0 +1,89 @@
+/*
+ * suite - a named, versioned list of preparation and workloads: read, check, plan.
+ *
+ * The JSON form is schema/suite.schema.json. Pure: no I/O, no clock.
+ */
+#ifndef COMMON_SUITE_H
+#define COMMON_SUITE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/program.h"
+#include "common/workload.h"
+
+struct err;
+
+#define SUITE_NAME_MAX 64
+#define SUITE_WORKLOADS_MAX 64
+
+struct suite {
+	char name[SUITE_NAME_MAX]; /* [a-z0-9][a-z0-9-]* */
+	uint32_t version;	   /* from 1 */
+	char title[128];
+	bool scaled; /* shorter or smaller than the full form: never ranked with full
+			results */
+	uint32_t fill_passes; /* 0: no fill */
+	uint32_t fill_block_bytes;
+	uint32_t fill_in_flight;
+	double region_percent; /* of the capacity, 0 < x <= 100, starts at offset 0 */
+	uint64_t minimum_capacity_bytes;
+	struct data_shares data; /* of the fill and of all workloads */
+	struct ramp ramp;
+	struct workload workloads[SUITE_WORKLOADS_MAX];
+	size_t n_workloads;
+};
+
+/* What a run will take and write, worst case, before it starts. */
+struct suite_cost {
+	int64_t duration_ns;
+	uint64_t write_bytes; /* fill exactly; workloads at most, by
+				 write_bytes_per_s */
+	uint32_t points;
+};
+
+/* suite_parse reads and checks a suite document. ERR_INVALID with pointer. */
+int suite_parse(const json_t *doc, struct suite *ret_s, struct err *e);
+
+/*
+ * suite_parse_ref reads "four-corners@1". ret_name holds SUITE_NAME_MAX bytes.
+ * ERR_INVALID with fix, without pointer.
+ */
+int suite_parse_ref(
+	const char *text, char *ret_name, uint32_t *ret_version, struct err *e);
+
+/*
+ * suite_choose keeps the workloads with the given ids, in the suite's order; n == 0 keeps
+ * all. ERR_INVALID with the pointer /workloads/N of the first id that the suite does not
+ * have.
+ */
+int suite_choose(
+	struct suite *s, const char (*ids)[WORKLOAD_ID_MAX], size_t n, struct err *e);
+
+/* suite_writes says whether a run of s writes to its drive at all. */
+bool suite_writes(const struct suite *s);
+
+/* suite_fits checks that a drive of this capacity and block size can run s. ERR_INVALID
+ * with fix. */
+int suite_fits(const struct suite *s, uint64_t capacity_bytes,
+	uint32_t logical_block_bytes, struct err *e);
+
+/*
+ * suite_cost estimates one run. Both speeds are what the caller assumes of the drive:
+ * fill_bytes_per_s, not 0, gives the time of the fill, write_bytes_per_s the bytes that
+ * the writes of all points can be at most, their warm-up included.
+ */
+void suite_cost(const struct suite *s, uint64_t capacity_bytes, uint64_t fill_bytes_per_s,
+	uint64_t write_bytes_per_s, struct suite_cost *ret_cost);
+
+/*
+ * suite_compile makes the run program of s for a drive that it fits: every default
+ * explicit, sizes in bytes. *ret_p is overwritten; ids, drive and seed are set by the
+ * caller afterwards. *ret_p is owned (program_fini).
+ */
+void suite_compile(const struct suite *s, uint64_t capacity_bytes,
+	uint32_t logical_block_bytes, struct program *ret_p);
+
+#endif

@@ -1,0 +1,143 @@
+/* The resource /drives: which may be written to, and by whose word. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/json.h"
+#include "controller/api.h"
+#include "controller/approval.h"
+#include "controller/doc.h"
+#include "controller/drives.h"
+#include "controller/lease.h"
+#include "controller/store.h"
+
+int
+api_drives_list(struct tx *t, struct api_call *c, struct err *e)
+{
+	static const char *const names[] = {
+		"limit", "cursor", "node", "serial", "model", NULL};
+	const char *node = c->query(c, "node");
+	int64_t after, limit;
+	int64_t node_id = 0;
+	struct cur *ids;
+
+	if (api_only_query(c, names, e) != 0 || api_page(c, &after, &limit, e) != 0 ||
+		(node != NULL && doc_node_ref(t, node, &node_id, e) != 0) ||
+		tx_query(t, &ids, e,
+			"SELECT id FROM drive WHERE id > ?1 AND (?2 = 0 OR node_id = ?2)"
+			" AND (?3 IS NULL OR serial = ?3) AND (?4 IS NULL OR model = ?4)"
+			" ORDER BY id LIMIT ?5",
+			"iissi", after, node_id, c->query(c, "serial"),
+			c->query(c, "model"), limit + 1) != 0)
+		return -1;
+	return doc_page(t, c, ids, limit, drive_json, e);
+}
+
+int
+api_drives_get(struct tx *t, struct api_call *c, struct err *e)
+{
+	static const char *const names[] = {NULL};
+
+	if (api_only_query(c, names, e) != 0)
+		return -1;
+	return doc_answer(t, c, c->id, drive_json, e);
+}
+
+/* The serial that a person typed must be the drive's: the last look before data is lost.
+ */
+static int
+check_typed(struct tx *t, const struct api_call *c, struct err *e)
+{
+	const char *typed;
+	int64_t same;
+	int rc;
+
+	if (json_need_text(c->body, "", "serial", &typed, e) != 0)
+		return err_fix(e, "type the serial from the label of the drive");
+	rc = tx_int(t, &same, e, "SELECT serial = ?1 FROM drive WHERE id = ?2", "si",
+		typed, c->id);
+	if (rc < 0)
+		return -1;
+	if (rc == 0)
+		return err_set(e, ERR_NOTFOUND, "there is no drive d%" PRId64, c->id);
+	if (same != 0)
+		return 0;
+	err_set(e, ERR_UNSAFE, "the serial typed is not that of drive d%" PRId64, c->id);
+	err_at(e, "/serial");
+	return err_fix(e, "compare with the label: ssdlab drive show d%" PRId64, c->id);
+}
+
+/* What no approval may override. */
+static int
+check_approvable(struct tx *t, int64_t drive, struct err *e)
+{
+	const char *fix = "free the drive on its node, wait until it is seen without";
+	struct cur *c;
+	int rc;
+
+	if (tx_query(t, &c, e, "SELECT observed, protected FROM drive WHERE id = ?1", "i",
+		    drive) != 0)
+		return -1;
+	rc = cur_next(c, e);
+	if (rc == 1 && strcmp(cur_text(c, 0), "protected") == 0) {
+		rc = err_set(e, ERR_UNSAFE, "drive d%" PRId64 " is protected: %.300s",
+			drive, cur_text(c, 1));
+		err_fix(e, "%s", fix);
+	} else if (rc == 1 && strcmp(cur_text(c, 0), "conflict") == 0) {
+		rc = err_set(e, ERR_UNSAFE,
+			"drive d%" PRId64 " is seen on two nodes at once", drive);
+		err_fix(e, "let only one node list it: its identity must be unique");
+	}
+	cur_close(c);
+	return rc < 0 ? -1 : 0;
+}
+
+int
+api_drives_approve(struct tx *t, struct api_call *c, struct err *e)
+{
+	static const char *const names[] = {"serial", "mode", NULL};
+	enum drive_admin_event ev = DRIVE_DO_ALLOW_WRITE;
+	const char *mode;
+
+	if (doc_need_body(c, names, e) != 0)
+		return -1;
+	if (json_need_text(c->body, "", "mode", &mode, e) != 0)
+		return err_fix(e, "give \"destructive\" or \"readonly\"");
+	if (strcmp(mode, "readonly") == 0) {
+		ev = DRIVE_DO_ALLOW_READ;
+	} else if (strcmp(mode, "destructive") != 0) {
+		err_set(e, ERR_INVALID,
+			"\"mode\" must be \"destructive\" or \"readonly\"");
+		return err_at(e, "/mode");
+	}
+	if (check_typed(t, c, e) != 0 || check_approvable(t, c->id, e) != 0 ||
+		approval_change(t, c->id, ev, "", c->actor, e) != 0)
+		return -1;
+	return doc_answer(t, c, c->id, drive_json, e);
+}
+
+int
+api_drives_protect(struct tx *t, struct api_call *c, struct err *e)
+{
+	static const char *const names[] = {"reason", NULL};
+	const char *reason;
+
+	if (doc_need_body(c, names, e) != 0 || doc_need_reason(c, &reason, e) != 0 ||
+		approval_change(t, c->id, DRIVE_DO_PROTECT, reason, c->actor, e) != 0)
+		return -1;
+	return doc_answer(t, c, c->id, drive_json, e);
+}
+
+int
+api_drives_release(struct tx *t, struct api_call *c, struct err *e)
+{
+	static const char *const names[] = {"serial", "reason", NULL};
+	const char *reason;
+
+	if (doc_need_body(c, names, e) != 0 || doc_need_reason(c, &reason, e) != 0 ||
+		check_typed(t, c, e) != 0 ||
+		lease_release_drive(t, c->id, reason, c->actor, e) != 0)
+		return -1;
+	return doc_answer(t, c, c->id, drive_json, e);
+}

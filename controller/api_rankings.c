@@ -1,0 +1,284 @@
+/* Drives in the order of one figure, per suite and workload. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/compare.h"
+#include "analysis/figure.h"
+#include "analysis/rank.h"
+#include "common/err.h"
+#include "common/json.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "controller/api.h"
+#include "controller/doc.h"
+#include "controller/flags.h"
+#include "controller/result.h"
+#include "controller/suites.h"
+
+/* A drive in one ranking. */
+struct place {
+	const struct result *newest;
+	const struct result *runs[COMPARE_MAX]; /* newest first */
+	double values[COMPARE_MAX];
+	size_t n;
+	unsigned flags; /* of all points that the values are from */
+};
+
+/* One ranking: a figure of a workload of a suite. */
+struct ranking {
+	enum figure figure;
+	const char *suite, *workload;
+	struct place *places; /* owned */
+	size_t n;
+	json_t *excluded; /* owned until it goes into the answer */
+};
+
+static void
+exclude(struct ranking *k, const struct result *r, json_t *why)
+{
+	json_t *o = json_object();
+
+	json_put(o, "run", api_id('r', r->run));
+	json_put(o, "why", why);
+	json_array_append_new(k->excluded, o);
+}
+
+static struct place *
+place_of(struct ranking *k, const struct result *r)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (k->places[i].newest->drive == r->drive)
+			return &k->places[i];
+	k->places = xrealloc(k->places, k->n + 1, sizeof(k->places[0]));
+	k->places[k->n] = (struct place){.newest = r};
+	return &k->places[k->n++];
+}
+
+/* Puts a run of the ranking's suite in its place, or says why it has none. */
+static void
+enter(struct ranking *k, const struct result *r)
+{
+	const struct result_curve *c = result_curve(r, k->workload);
+	double value = c != NULL ? figure_of(k->figure, c->points, c->n) : (double)NAN;
+	struct place *p;
+
+	if (!r->done) {
+		exclude(k, r,
+			r->reason[0] != '\0'
+				? json_sprintf("it is %s: %s", r->state, r->reason)
+				: json_sprintf("it is %s", r->state));
+		return;
+	}
+	if (c == NULL) {
+		exclude(k, r, json_sprintf("it has no points of %s", k->workload));
+		return;
+	}
+	if (!isfinite(value)) {
+		exclude(k, r,
+			json_sprintf("too few I/Os support %s", figure_name(k->figure)));
+		return;
+	}
+	p = place_of(k, r);
+	if (p->n == COMPARE_MAX) {
+		exclude(k, r,
+			json_sprintf(
+				"its drive has %d newer ones, which count", COMPARE_MAX));
+		return;
+	}
+	p->flags |= result_flags(c, k->figure);
+	p->runs[p->n] = r;
+	p->values[p->n++] = value;
+}
+
+static json_t *
+item_json(const struct place *p, const struct rank_entry *x)
+{
+	json_t *o = json_object();
+	json_t *runs = json_array();
+	double least = p->values[0];
+	double most = p->values[0];
+
+	for (size_t i = 0; i < p->n; i++) {
+		json_array_append_new(runs, api_id('r', p->runs[p->n - 1 - i]->run));
+		least = fmin(least, p->values[i]);
+		most = fmax(most, p->values[i]);
+	}
+	json_put(o, "rank", json_integer((json_int_t)x->rank));
+	json_put(o, "drive", result_drive(p->newest));
+	json_put(o, "value", result_real(x->value));
+	json_put(o, "minimum", result_real(least));
+	json_put(o, "maximum", result_real(most));
+	json_put(o, "n", json_integer((json_int_t)p->n));
+	json_put(o, "single_run", json_boolean(p->n == 1));
+	json_put(o, "percent_of_best", result_real(x->percent_of_best));
+	json_put(o, "flags", flags_json(p->flags));
+	json_put(o, "runs", runs);
+	return o;
+}
+
+static json_t *
+ranking_json(struct ranking *k, bool scaled)
+{
+	struct rank_entry *order = xcalloc(k->n + 1, sizeof(*order));
+	json_t *o = json_object();
+	json_t *items = json_array();
+	bool is_virtual = false;
+	bool single = false;
+
+	for (size_t i = 0; i < k->n; i++) {
+		order[i].index = i;
+		order[i].value = compare_median(k->places[i].values, k->places[i].n);
+		is_virtual |= k->places[i].newest->is_virtual;
+		single |= k->places[i].n == 1;
+	}
+	rank_order(order, k->n, figure_higher_is_better(k->figure));
+	for (size_t i = 0; i < k->n; i++)
+		json_array_append_new(
+			items, item_json(&k->places[order[i].index], &order[i]));
+	free(order);
+	json_put(o, "metric", json_string(figure_name(k->figure)));
+	json_put(o, "title", json_string(figure_title(k->figure)));
+	json_put(o, "unit", json_string(figure_unit(k->figure)));
+	json_put(o, "better", json_string(figure_better(k->figure)));
+	json_put(o, "workload", json_string(k->workload));
+	json_put(o, "suite", json_string(k->suite));
+	json_put(o, "scaled", json_boolean(scaled));
+	json_put(o, "virtual", json_boolean(is_virtual));
+	json_put(o, "single_runs", json_boolean(single));
+	json_put(o, "items", items);
+	json_put(o, "excluded", k->excluded);
+	return o;
+}
+
+/* The ranking of a workload of the suite that r is of. */
+static json_t *
+rank(const struct result_list *l, enum figure f, const struct result *r,
+	const char *workload)
+{
+	struct ranking k = {.figure = f, .suite = r->suite, .workload = workload};
+	json_t *o;
+
+	k.excluded = json_array();
+	for (size_t i = l->n; i > 0; i--)
+		if (strcmp(l->items[i - 1].suite, r->suite) == 0)
+			enter(&k, &l->items[i - 1]);
+	o = ranking_json(&k, r->scaled);
+	free(k.places);
+	return o;
+}
+
+static bool
+is_listed(const json_t *list, const char *suite, const char *workload)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach ((json_t *)(uintptr_t)list, i, v)
+		if (strcmp(json_text_of(v, "suite"), suite) == 0 &&
+			strcmp(json_text_of(v, "workload"), workload) == 0)
+			return true;
+	return false;
+}
+
+/* All rankings, those of the newest runs first. */
+static json_t *
+rankings_json(const struct result_list *l, enum figure f)
+{
+	json_t *list = json_array();
+
+	for (size_t i = l->n; i > 0; i--) {
+		const struct result *r = &l->items[i - 1];
+
+		for (size_t k = 0; k < r->n_curves; k++)
+			if (!is_listed(list, r->suite, r->curves[k].workload))
+				json_array_append_new(
+					list, rank(l, f, r, r->curves[k].workload));
+	}
+	return list;
+}
+
+static int
+read_query(struct tx *t, struct api_call *c, enum figure *ret_f,
+	struct result_filter *ret_filter, struct err *e)
+{
+	static const char *const names[] = {
+		"metric", "workload", "suite", "campaign", NULL};
+	const char *metric = c->query(c, "metric");
+	const char *campaign = c->query(c, "campaign");
+	char all[sizeof(e->fix)] = "";
+	int64_t suite;
+
+	if (api_only_query(c, names, e) != 0)
+		return -1;
+	*ret_f = FIGURE_PEAK_IOPS;
+	if (metric != NULL && !figure_from_name(metric, ret_f)) {
+		for (int i = 0; i < FIGURES; i++)
+			snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s",
+				i > 0 ? ", " : "", figure_name((enum figure)i));
+		err_set(e, ERR_INVALID, "query parameter metric: \"%.40s\" is not known",
+			metric);
+		return err_fix(e, "known here: %s", all);
+	}
+	*ret_filter = (struct result_filter){
+		.suite = c->query(c, "suite"),
+		.workload = c->query(c, "workload"),
+		.figure_flags = true,
+	};
+	if (campaign != NULL &&
+		api_parse_id(campaign, 'c', "", &ret_filter->campaign, e) != 0)
+		return err_ctx(e, "query parameter campaign");
+	if (ret_filter->suite != NULL &&
+		suites_find(t, ret_filter->suite, &suite, NULL, e) != 0)
+		return err_ctx(e, "query parameter suite");
+	return doc_exists(t, 'c', ret_filter->campaign, e);
+}
+
+/* Fails with the workloads that the runs have points of. */
+static int
+no_workload(struct tx *t, struct result_filter f, struct err *e)
+{
+	const char *workload = f.workload;
+	struct str names = {0};
+	struct result_list l;
+
+	f.workload = NULL;
+	if (result_load(t, &f, &l, e) != 0)
+		return -1;
+	for (size_t i = 0; i < l.n; i++)
+		result_workloads(&l.items[i], &names);
+	result_list_fini(&l);
+	result_no_workload(workload, &names, e);
+	str_fini(&names);
+	return -1;
+}
+
+int
+api_rankings_get(struct tx *t, struct api_call *c, struct err *e)
+{
+	struct result_filter f;
+	struct result_list l;
+	enum figure figure;
+	json_t *list;
+
+	if (read_query(t, c, &figure, &f, e) != 0 || result_load(t, &f, &l, e) != 0)
+		return -1;
+	list = rankings_json(&l, figure);
+	result_list_fini(&l);
+	if (f.workload != NULL && json_array_size(list) == 0) {
+		json_decref(list);
+		return no_workload(t, f, e);
+	}
+	c->doc = json_object();
+	json_put(c->doc, "metric", json_string(figure_name(figure)));
+	json_put(c->doc, "title", json_string(figure_title(figure)));
+	json_put(c->doc, "unit", json_string(figure_unit(figure)));
+	json_put(c->doc, "better", json_string(figure_better(figure)));
+	/* One workload was asked for: its newest suite's ranking is the answer itself. */
+	if (f.workload != NULL)
+		json_object_update(c->doc, json_array_get(list, 0));
+	json_put(c->doc, "rankings", list);
+	return 0;
+}

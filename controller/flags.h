@@ -1,0 +1,24 @@
+/*
+ * flags - what to know about a point before believing its figures, from its record.
+ *
+ * The rules are those of analysis/sanity.h. Any thread; no shared json_t.
+ */
+#ifndef CONTROLLER_FLAGS_H
+#define CONTROLLER_FLAGS_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/*
+ * flags_of_point returns the flags (enum sanity_flag) of a point: meta is its record's
+ * document, iops and littles_n its figures, NAN where not known.
+ */
+unsigned flags_of_point(const json_t *meta, double iops, double littles_n);
+
+/* flags_json lists the names of flags. New reference. */
+json_t *flags_json(unsigned flags);
+
+/* flags_errors returns how many I/Os of a point failed. */
+uint64_t flags_errors(const json_t *meta);
+
+#endif

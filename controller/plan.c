@@ -1,0 +1,242 @@
+#include "controller/plan.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/json.h"
+
+#define BIT(name) (UINT32_C(1) << BLOCKER_##name)
+
+static const char *const codes[BLOCKERS] = {
+#define BLOCKER(name, code) [BLOCKER_##name] = (code),
+#include "controller/plan_tbl.h"
+#undef BLOCKER
+};
+
+/* All three structures begin with their id. */
+static int
+compare_ids(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a;
+	int64_t y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int
+compare_runs(const void *a, const void *b)
+{
+	const struct plan_run *x = a;
+	const struct plan_run *y = b;
+
+	if (x->priority != y->priority)
+		return x->priority > y->priority ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+struct plan_drive *
+plan_drive_of(const struct plan *p, int64_t id)
+{
+	if (p->n_drives == 0)
+		return NULL;
+	return bsearch(&id, p->drives, p->n_drives, sizeof(*p->drives), compare_ids);
+}
+
+struct plan_node *
+plan_node_of(const struct plan *p, int64_t id)
+{
+	if (p->n_nodes == 0)
+		return NULL;
+	return bsearch(&id, p->nodes, p->n_nodes, sizeof(*p->nodes), compare_ids);
+}
+
+static uint32_t
+drive_blockers(const struct plan_drive *d, bool writes)
+{
+	static const uint32_t of_admin[DRIVE_ADMINS] = {
+		[DRIVE_UNAPPROVED] = BIT(DRIVE_UNAPPROVED),
+		[DRIVE_READONLY] = BIT(DRIVE_READONLY),
+		[DRIVE_RETIRED] = BIT(DRIVE_RETIRED),
+	};
+	static const uint32_t of_observed[DRIVE_OBSERVEDS] = {
+		[DRIVE_IS_ABSENT] = BIT(DRIVE_ABSENT),
+		[DRIVE_IS_PROTECTED] = BIT(DRIVE_PROTECTED),
+		[DRIVE_IS_CONFLICT] = BIT(DRIVE_CONFLICT),
+	};
+	static const uint32_t of_occupancy[DRIVE_OCCUPANCIES] = {
+		[DRIVE_HAS_LEASED] = BIT(DRIVE_LEASED),
+		[DRIVE_HAS_FENCED] = BIT(DRIVE_FENCED),
+		[DRIVE_HAS_QUARANTINED] = BIT(DRIVE_QUARANTINED),
+	};
+	uint32_t collecting = d->collecting != 0 ? BIT(DRIVE_COLLECTING) : 0;
+	uint32_t all = collecting | of_admin[d->admin] | of_observed[d->observed] |
+		       of_occupancy[d->occupancy];
+
+	return writes ? all : all & ~BIT(DRIVE_READONLY);
+}
+
+static uint32_t
+node_blockers(const struct plan_node *n)
+{
+	static const uint32_t of_admin[NODE_ADMINS] = {
+		[NODE_PENDING] = BIT(NODE_PENDING),
+		[NODE_DRAINING] = BIT(NODE_DRAINING),
+		[NODE_RETIRED] = BIT(NODE_RETIRED),
+	};
+	static const uint32_t of_observed[NODE_OBSERVEDS] = {
+		[NODE_IS_LATE] = BIT(NODE_LATE),
+		[NODE_IS_LOST] = BIT(NODE_LOST),
+		[NODE_IS_INCOMPATIBLE] = BIT(NODE_INCOMPATIBLE),
+	};
+	uint32_t full = n->running >= n->max_runs ? BIT(NODE_FULL) : 0;
+
+	if (n->trouble[0] != '\0')
+		full |= BIT(NODE_TROUBLE);
+	return of_admin[n->admin] | of_observed[n->observed] | full;
+}
+
+/* The drive of a run and the drive's node; that they are in the plan is the caller's
+ * word.
+ */
+static void
+place_of(const struct plan *p, const struct plan_run *r, struct plan_drive **ret_d,
+	struct plan_node **ret_n)
+{
+	*ret_d = plan_drive_of(p, r->drive);
+	assert(*ret_d != NULL);
+	*ret_n = plan_node_of(p, (*ret_d)->node);
+	assert(*ret_n != NULL);
+}
+
+static uint32_t
+run_blockers(
+	const struct plan_run *r, const struct plan_drive *d, const struct plan_node *n)
+{
+	return drive_blockers(d, r->writes) | node_blockers(n) |
+	       (r->paused ? BIT(CAMPAIGN_PAUSED) : 0);
+}
+
+void
+plan_make(struct plan *p)
+{
+	struct plan_drive *d;
+	struct plan_node *n;
+
+	if (p->n_runs == 0)
+		return;
+	qsort(p->runs, p->n_runs, sizeof(*p->runs), compare_runs);
+	for (size_t i = 0; i < p->n_runs; i++) {
+		struct plan_run *r = &p->runs[i];
+
+		place_of(p, r, &d, &n);
+		r->granted = run_blockers(r, d, n) == 0;
+		if (!r->granted)
+			continue;
+		d->occupancy = DRIVE_HAS_LEASED;
+		d->holder = r->id;
+		n->running++;
+	}
+	/* only now is it known what the others have taken */
+	for (size_t i = 0; i < p->n_runs; i++) {
+		struct plan_run *r = &p->runs[i];
+
+		place_of(p, r, &d, &n);
+		r->blockers = r->granted ? 0 : run_blockers(r, d, n);
+	}
+}
+
+static json_t *
+drive_text(enum blocker b, const struct plan_drive *d)
+{
+	long long id = (long long)d->id;
+
+	switch ((int)b) {
+	case BLOCKER_DRIVE_UNAPPROVED:
+		return json_sprintf(
+			"drive d%lld is not approved; ssdlab drive approve %s", id,
+			d->serial);
+	case BLOCKER_DRIVE_READONLY:
+		return json_sprintf(
+			"drive d%lld may only be read; ssdlab drive approve %s", id,
+			d->serial);
+	case BLOCKER_DRIVE_RETIRED:
+		return json_sprintf("drive d%lld is retired", id);
+	case BLOCKER_DRIVE_ABSENT:
+		return json_sprintf("drive d%lld is not in its node", id);
+	case BLOCKER_DRIVE_PROTECTED:
+		return json_sprintf("drive d%lld is protected: %s", id, d->protected);
+	case BLOCKER_DRIVE_CONFLICT:
+		return json_sprintf(
+			"drive d%lld is seen on two nodes; its identity must be unique",
+			id);
+	case BLOCKER_DRIVE_LEASED:
+		return json_sprintf(
+			"drive d%lld is held by r%lld", id, (long long)d->holder);
+	case BLOCKER_DRIVE_COLLECTING:
+		return json_sprintf("drive d%lld waits for the last records of r%lld, "
+				    "which tell whether it is well",
+			id, (long long)d->collecting);
+	case BLOCKER_DRIVE_FENCED:
+		return json_sprintf(
+			"drive d%lld is fenced: nothing proves that r%lld has "
+			"let go of it; ssdlab drive release %s",
+			id, (long long)d->holder, d->serial);
+	default:
+		return json_sprintf("drive d%lld is quarantined: its last run failed at "
+				    "it; ssdlab drive release %s",
+			id, d->serial);
+	}
+}
+
+static json_t *
+node_text(enum blocker b, const struct plan_node *n)
+{
+	switch ((int)b) {
+	case BLOCKER_NODE_PENDING:
+		return json_sprintf("node %s has not enrolled yet", n->name);
+	case BLOCKER_NODE_DRAINING:
+		return json_sprintf("node %s is drained%s%s; ssdlab node resume %s",
+			n->name, n->reason[0] != '\0' ? ": " : "", n->reason, n->name);
+	case BLOCKER_NODE_RETIRED:
+		return json_sprintf("node %s is retired", n->name);
+	case BLOCKER_NODE_LATE:
+		return json_sprintf("node %s has been silent for a while", n->name);
+	case BLOCKER_NODE_LOST:
+		return json_sprintf("node %s is lost: nothing is heard of it", n->name);
+	case BLOCKER_NODE_INCOMPATIBLE:
+		return json_sprintf("node %s does not fit this controller", n->name);
+	case BLOCKER_NODE_TROUBLE:
+		return json_sprintf("node %s says: %s", n->name, n->trouble);
+	default:
+		return json_sprintf("node %s has %u of at most %u runs", n->name,
+			(unsigned)n->running, (unsigned)n->max_runs);
+	}
+}
+
+json_t *
+plan_blockers(const struct plan *p, const struct plan_run *r)
+{
+	json_t *list = json_array();
+	struct plan_drive *d;
+	struct plan_node *n;
+
+	place_of(p, r, &d, &n);
+	for (int b = 0; b < BLOCKERS; b++) {
+		json_t *o, *text;
+
+		if ((r->blockers & (UINT32_C(1) << b)) == 0)
+			continue;
+		if (b == BLOCKER_CAMPAIGN_PAUSED)
+			text = json_string("the campaign is paused");
+		else if (b < BLOCKER_NODE_PENDING)
+			text = drive_text((enum blocker)b, d);
+		else
+			text = node_text((enum blocker)b, n);
+		o = json_object();
+		json_put(o, "code", json_string(codes[b]));
+		json_put(o, "text", text);
+		json_array_append_new(list, o);
+	}
+	return list;
+}

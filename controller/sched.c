@@ -1,0 +1,471 @@
+#include "controller/sched.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/campaign.h"
+#include "common/err.h"
+#include "common/json.h"
+#include "common/program.h"
+#include "common/suite.h"
+#include "common/xalloc.h"
+#include "controller/campaign.h"
+#include "controller/doc.h"
+#include "controller/lease.h"
+#include "controller/run.h"
+#include "controller/store.h"
+
+#define ACTOR "scheduler"
+
+/* Keeps a copy of a column for the life of the world. */
+static const char *
+keep(struct sched_world *w, const char *text)
+{
+	char *copy = xstrdup(text);
+
+	/* grows by doubling: the count is a power of two exactly when it is full */
+	if ((w->n_texts & (w->n_texts - 1)) == 0)
+		w->texts = xrealloc(w->texts, w->n_texts == 0 ? 1 : 2 * w->n_texts,
+			sizeof(*w->texts));
+	w->texts[w->n_texts++] = copy;
+	return copy;
+}
+
+/* Makes room for the rows of a table: their number, or -1. */
+static int64_t
+room(struct tx *t, const char *count, size_t spare, size_t size, void **ret_rows,
+	struct err *e)
+{
+	int64_t n = 0;
+
+	if (tx_int(t, &n, e, count, "") < 0)
+		return -1;
+	*ret_rows = xcalloc((size_t)n + spare + 1, size);
+	return n;
+}
+
+static int
+load_nodes(struct tx *t, struct sched_world *w, struct err *e)
+{
+	struct cur *c;
+	void *rows;
+	int64_t n = room(
+		t, "SELECT count(*) FROM node", 0, sizeof(*w->plan.nodes), &rows, e);
+	int rc;
+
+	if (n < 0)
+		return -1;
+	w->plan.nodes = rows;
+	if (tx_query(t, &c, e,
+		    "SELECT n.id, n.name, n.admin_reason, n.admin, n.observed, "
+		    "n.max_runs, n.trouble,"
+		    " (SELECT count(*) FROM lease l INDEXED BY lease_one_per_drive"
+		    "  JOIN attempt a ON a.id = l.attempt_id"
+		    "  WHERE l.released_ns IS NULL AND a.node_id = n.id)"
+		    " FROM node n ORDER BY n.id",
+		    "") != 0)
+		return -1;
+	while ((rc = cur_next(c, e)) == 1)
+		w->plan.nodes[w->plan.n_nodes++] = (struct plan_node){
+			.id = cur_int(c, 0),
+			.name = keep(w, cur_text(c, 1)),
+			.reason = keep(w, cur_text(c, 2)),
+			.admin = (enum node_admin)fsm_state(
+				&node_admin_fsm, cur_text(c, 3)),
+			.observed = (enum node_observed)fsm_state(
+				&node_observed_fsm, cur_text(c, 4)),
+			.max_runs = (uint32_t)cur_int(c, 5),
+			.trouble = keep(w, cur_text(c, 6)),
+			.running = (uint32_t)cur_int(c, 7),
+		};
+	cur_close(c);
+	return rc;
+}
+
+static int
+load_drives(struct tx *t, struct sched_world *w, struct err *e)
+{
+	struct cur *c;
+	void *rows;
+	int64_t n = room(
+		t, "SELECT count(*) FROM drive", 0, sizeof(*w->plan.drives), &rows, e);
+	int rc;
+
+	if (n < 0)
+		return -1;
+	w->plan.drives = rows;
+	if (tx_query(t, &c, e,
+		    "SELECT d.id, d.node_id, d.serial, d.protected, d.admin, d.observed,"
+		    " d.occupancy, a.run_id,"
+		    /* a node that is lost is not waited for */
+		    " (SELECT r.id FROM run r INDEXED BY run_by_state WHERE"
+		    "  r.state = 'collecting' AND r.drive_id = d.id AND r.unknown = 0)"
+		    " FROM drive d"
+		    " LEFT JOIN lease l ON l.drive_id = d.id AND l.released_ns IS NULL"
+		    " LEFT JOIN attempt a ON a.id = l.attempt_id ORDER BY d.id",
+		    "") != 0)
+		return -1;
+	while ((rc = cur_next(c, e)) == 1)
+		w->plan.drives[w->plan.n_drives++] = (struct plan_drive){
+			.id = cur_int(c, 0),
+			.node = cur_int(c, 1),
+			.serial = keep(w, cur_text(c, 2)),
+			.protected = keep(w, cur_text(c, 3)),
+			.admin = (enum drive_admin)fsm_state(
+				&drive_admin_fsm, cur_text(c, 4)),
+			.observed = (enum drive_observed)fsm_state(
+				&drive_observed_fsm, cur_text(c, 5)),
+			.occupancy = (enum drive_occupancy)fsm_state(
+				&drive_occupancy_fsm, cur_text(c, 6)),
+			.holder = cur_int(c, 7),
+			.collecting = cur_int(c, 8),
+		};
+	cur_close(c);
+	return rc;
+}
+
+int
+sched_suite(struct tx *t, int64_t campaign, struct suite *ret_s, struct err *e)
+{
+	struct campaign_doc doc = {0};
+	char *campaign_text = NULL;
+	char *suite_text = NULL;
+	json_t *campaign_json = NULL;
+	json_t *suite_json = NULL;
+	int rc = tx_text(t, &campaign_text, e, "SELECT doc FROM campaign WHERE id = ?1",
+		"i", campaign);
+
+	if (rc == 1)
+		rc = tx_text(t, &suite_text, e,
+			"SELECT s.doc FROM suite s JOIN campaign c ON c.suite_id = s.id"
+			" WHERE c.id = ?1",
+			"i", campaign);
+	if (rc == 0)
+		err_set(e, ERR_NOTFOUND, "there is no campaign c%" PRId64, campaign);
+	if (rc != 1)
+		goto out;
+	campaign_json = doc_stored(campaign_text);
+	suite_json = doc_stored(suite_text);
+	rc = campaign_parse(campaign_json, &doc, e) == 0 &&
+			     suite_parse(suite_json, ret_s, e) == 0 &&
+			     suite_choose(ret_s,
+				     (const char(*)[WORKLOAD_ID_MAX])doc.workloads,
+				     doc.n_workloads, e) == 0
+		     ? 1
+		     : -1;
+	if (rc < 0)
+		err_ctx(e, "the stored documents of campaign c%" PRId64, campaign);
+out:
+	campaign_fini(&doc);
+	json_decref(campaign_json);
+	json_decref(suite_json);
+	free(campaign_text);
+	free(suite_text);
+	return rc == 1 ? 0 : -1;
+}
+
+/* Whether the store failed, rather than what it holds. */
+static bool
+is_store_failure(const struct err *e)
+{
+	return e->class == ERR_STORE || e->class == ERR_FULL;
+}
+
+enum writes { READS_ONLY, WRITES, UNREADABLE };
+
+/* What the runs of a campaign do to their drives; -1 when the store failed. */
+static int
+campaign_writes(struct tx *t, int64_t campaign, struct err *e)
+{
+	struct suite *s = xcalloc(1, sizeof(*s));
+	struct err why = {0};
+	int rc;
+
+	if (sched_suite(t, campaign, s, &why) == 0) {
+		rc = suite_writes(s) ? WRITES : READS_ONLY;
+	} else if (is_store_failure(&why)) {
+		*e = why;
+		rc = -1;
+	} else {
+		rc = UNREADABLE;
+	}
+	free(s);
+	return rc;
+}
+
+static int
+load_runs(struct tx *t, size_t spare, struct sched_world *w, struct err *e)
+{
+	struct cur *c;
+	void *rows;
+	int64_t n = room(t, "SELECT count(*) FROM run WHERE state = 'pending'", spare,
+		sizeof(*w->plan.runs), &rows, e);
+	int64_t campaign = 0;
+	int writes = READS_ONLY;
+	int rc;
+
+	if (n < 0)
+		return -1;
+	w->plan.runs = rows;
+	w->unreadable = xcalloc((size_t)n + 1, sizeof(*w->unreadable));
+	if (tx_query(t, &c, e,
+		    "SELECT r.id, r.drive_id, r.priority, r.campaign_id,"
+		    " c.state = 'paused' FROM run r JOIN campaign c ON c.id = "
+		    "r.campaign_id"
+		    " WHERE r.state = 'pending' ORDER BY r.campaign_id",
+		    "") != 0)
+		return -1;
+	while ((rc = cur_next(c, e)) == 1) {
+		if (cur_int(c, 3) != campaign) {
+			campaign = cur_int(c, 3);
+			writes = campaign_writes(t, campaign, e);
+		}
+		if (writes < 0) {
+			rc = -1;
+			break;
+		}
+		if (writes == UNREADABLE) {
+			w->unreadable[w->n_unreadable++] = cur_int(c, 0);
+			continue;
+		}
+		w->plan.runs[w->plan.n_runs++] = (struct plan_run){
+			.id = cur_int(c, 0),
+			.drive = cur_int(c, 1),
+			.priority = (uint32_t)cur_int(c, 2),
+			.writes = writes == WRITES,
+			.paused = cur_int(c, 4) != 0,
+		};
+	}
+	cur_close(c);
+	return rc;
+}
+
+int
+sched_load(struct tx *t, size_t spare, struct sched_world *ret_w, struct err *e)
+{
+	memset(ret_w, 0, sizeof(*ret_w));
+	if (load_nodes(t, ret_w, e) != 0 || load_drives(t, ret_w, e) != 0)
+		return -1;
+	return load_runs(t, spare, ret_w, e);
+}
+
+void
+sched_fini(struct sched_world *w)
+{
+	for (size_t i = 0; i < w->n_texts; i++)
+		free(w->texts[i]);
+	free(w->texts);
+	free(w->unreadable);
+	free(w->plan.runs);
+	free(w->plan.drives);
+	free(w->plan.nodes);
+	memset(w, 0, sizeof(*w));
+}
+
+/* Different offsets for each run, the same for each attempt at one (splitmix64). */
+static uint64_t
+seed_of(int64_t run)
+{
+	uint64_t x = (uint64_t)run * UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return x ^ (x >> 31);
+}
+
+/* The identity of a drive, as it stands in a program. */
+static int
+load_identity(struct tx *t, int64_t drive, struct drive_id *ret_id, struct err *e)
+{
+	struct cur *c;
+	json_t *o;
+	int rc;
+
+	if (tx_query(t, &c, e,
+		    "SELECT kind, model, serial, wwn, firmware, capacity_bytes,"
+		    " logical_block_bytes, numa_node, virtual FROM drive WHERE id = ?1",
+		    "i", drive) != 0)
+		return -1;
+	rc = cur_next(c, e);
+	if (rc != 1) {
+		cur_close(c);
+		return rc < 0 ? -1
+			      : err_set(e, ERR_NOTFOUND, "there is no drive d%" PRId64,
+					drive);
+	}
+	/* through its JSON form, which knows the kinds by name */
+	o = json_object();
+	json_put(o, "kind", json_string(cur_text(c, 0)));
+	json_put(o, "model", json_string(cur_text(c, 1)));
+	json_put(o, "serial", json_string(cur_text(c, 2)));
+	json_put(o, "wwn", json_string(cur_text(c, 3)));
+	json_put(o, "firmware", json_string(cur_text(c, 4)));
+	json_put(o, "capacity_bytes", json_u64((uint64_t)cur_int(c, 5)));
+	json_put(o, "logical_block_bytes", json_integer(cur_int(c, 6)));
+	json_put(o, "numa_node", json_integer(cur_int(c, 7)));
+	json_put(o, "virtual", json_boolean(cur_int(c, 8) != 0));
+	cur_close(c);
+	rc = drive_from_json(o, "", ret_id, e);
+	json_decref(o);
+	return rc;
+}
+
+/* What the program of a run is made of. */
+struct recipe {
+	int64_t campaign;
+	int64_t max_errors;
+	struct suite suite;
+	struct drive_id drive;
+};
+
+static int
+load_recipe(struct tx *t, int64_t run, struct recipe *ret_r, struct err *e)
+{
+	int64_t drive = 0;
+
+	if (tx_int(t, &ret_r->campaign, e, "SELECT campaign_id FROM run WHERE id = ?1",
+		    "i", run) < 0 ||
+		tx_int(t, &ret_r->max_errors, e,
+			"SELECT json_extract(doc, '$.max_errors') FROM campaign"
+			" WHERE id = ?1",
+			"i", ret_r->campaign) < 0 ||
+		tx_int(t, &drive, e, "SELECT drive_id FROM run WHERE id = ?1", "i", run) <
+			0 ||
+		sched_suite(t, ret_r->campaign, &ret_r->suite, e) != 0)
+		return -1;
+	return load_identity(t, drive, &ret_r->drive, e);
+}
+
+/* The program of an attempt as text, owned by the caller. */
+static char *
+compile(const struct recipe *x, int64_t run, int64_t attempt, uint64_t fence)
+{
+	struct program p = {0};
+	char *text;
+
+	suite_compile(
+		&x->suite, x->drive.capacity_bytes, x->drive.logical_block_bytes, &p);
+	p.run = (uint64_t)run;
+	p.attempt = (uint64_t)attempt;
+	p.fence = fence;
+	p.seed = seed_of(run);
+	p.max_errors = (uint32_t)x->max_errors;
+	p.drive = x->drive;
+	text = doc_text(program_to_json(&p));
+	program_fini(&p);
+	return text;
+}
+
+/* Stores an attempt at a run; its program is compiled once its number is known. */
+static int
+add_attempt(struct tx *t, const struct recipe *x, int64_t run, int64_t node,
+	int64_t *ret_attempt, struct err *e)
+{
+	uint64_t fence;
+	char *program;
+	int rc;
+
+	if (lease_token(t, &fence, e) != 0 ||
+		tx_exec(t, e,
+			"INSERT INTO attempt (run_id, number, node_id, fence, program, "
+			"state,"
+			" granted_ns) SELECT ?1, 1 + coalesce(max(number), 0), ?2, ?3, "
+			"'',"
+			" 'granted', ?4 FROM attempt WHERE run_id = ?1",
+			"iiii", run, node, (int64_t)fence, tx_wall(t)) != 0)
+		return -1;
+	*ret_attempt = tx_last_id(t);
+	program = compile(x, run, *ret_attempt, fence);
+	rc = tx_exec(t, e, "UPDATE attempt SET program = ?1 WHERE id = ?2", "si", program,
+		*ret_attempt);
+	free(program);
+	return rc;
+}
+
+static int
+grant_recipe(struct tx *t, const struct plan *p, const struct plan_run *r,
+	const struct recipe *x, struct err *e)
+{
+	int64_t node = plan_drive_of(p, r->drive)->node;
+	int64_t attempt;
+
+	if (add_attempt(t, x, r->id, node, &attempt, e) != 0 ||
+		lease_grant(t, r->drive, attempt, ACTOR, e) != 0 ||
+		run_change(t, r->id, RUN_DO_GRANT, "", ACTOR, e) != 0 ||
+		tx_exec(t, e,
+			"UPDATE run SET blockers = '[]', firmware = (SELECT firmware FROM"
+			" drive WHERE id = ?1) WHERE id = ?2",
+			"ii", r->drive, r->id) != 0)
+		return -1;
+	tx_notify(t, NOTIFY_NODE, node);
+	return campaign_started(t, x->campaign, ACTOR, e);
+}
+
+/* Grants a run its drive, or ends it when what is stored makes no program. */
+static int
+grant(struct tx *t, const struct plan *p, const struct plan_run *r, struct err *e)
+{
+	struct recipe *x = xcalloc(1, sizeof(*x));
+	struct err why = {0};
+	int rc = load_recipe(t, r->id, x, &why);
+
+	if (rc == 0)
+		rc = grant_recipe(t, p, r, x, e);
+	else if (is_store_failure(&why))
+		*e = why;
+	else
+		rc = run_reject(t, r->id, why.text, ACTOR, e);
+	free(x);
+	return rc;
+}
+
+/* Ends the runs whose documents this version cannot read; nothing will change that. */
+static int
+reject_unreadable(struct tx *t, const struct sched_world *w, struct err *e)
+{
+	struct recipe *x = xcalloc(1, sizeof(*x));
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < w->n_unreadable; i++) {
+		struct err why = {0};
+
+		load_recipe(t, w->unreadable[i], x, &why);
+		rc = run_reject(t, w->unreadable[i], why.text, ACTOR, e);
+	}
+	free(x);
+	return rc;
+}
+
+static int
+note_blockers(struct tx *t, const struct plan *p, const struct plan_run *r, struct err *e)
+{
+	char *text = doc_text(plan_blockers(p, r));
+	int rc = tx_exec(t, e,
+		"UPDATE run SET blockers = ?1 WHERE id = ?2 AND blockers <> ?1", "si",
+		text, r->id);
+
+	free(text);
+	return rc;
+}
+
+int
+sched_pass(struct tx *t, void *arg, struct err *e)
+{
+	struct sched_world w;
+	int rc = sched_load(t, 0, &w, e);
+
+	(void)arg;
+	if (rc == 0)
+		rc = reject_unreadable(t, &w, e);
+	if (rc == 0)
+		plan_make(&w.plan);
+	for (size_t i = 0; rc == 0 && i < w.plan.n_runs; i++) {
+		const struct plan_run *r = &w.plan.runs[i];
+
+		rc = r->granted ? grant(t, &w.plan, r, e)
+				: note_blockers(t, &w.plan, r, e);
+	}
+	sched_fini(&w);
+	return rc;
+}

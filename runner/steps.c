@@ -1,0 +1,556 @@
+#include "runner/steps.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cut.h"
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "common/program.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "runner/load.h"
+#include "runner/outbox.h"
+
+/* The seed of a point: seed + step * SEED_STEP + point (schema/program.md). */
+#define SEED_STEP 1000003
+
+/* What a load may take beyond its planned time before it counts as hung. */
+#define LATE_NS (300 * NS_PER_S)
+
+/* A maximum of which this host has missed so much, in time and as a part of it, is none
+ * to offer loads by. */
+#define MISSED_NS NS_PER_S
+#define MISSED_PART 0.1
+
+#define ERROR_TEXT_MAX 128
+
+/* One point to be measured. */
+struct plan {
+	const struct workload *workload;
+	double load_percent;   /* NAN: fill or uncontrolled maximum */
+	double target_iops;    /* before rounding */
+	double offered_iops;   /* 0: closed loop */
+	double reference_iops; /* the maximum that load_percent refers to, or NAN */
+	enum arrivals arrivals;
+	int64_t warmup_ns, measure_ns;
+	uint64_t offset, length; /* bytes */
+	uint64_t one_pass;	 /* as in struct load */
+};
+
+struct steps {
+	const struct steps_env *env;
+	const struct program *program;
+	struct steps_result *r;
+	uint32_t step;	     /* number, from 1 */
+	int64_t deadline_ns; /* CLOCK_MONOTONIC; the load that runs has hung then */
+	bool late;
+	const char *stop; /* why to stop, from env->tick */
+	struct load_result load;
+	struct point_record record;
+};
+
+/* The text of an error number; buf is used when it is not a constant. */
+static const char *
+error_text(int num, char buf[ERROR_TEXT_MAX])
+{
+	return strerror_r(num, buf, ERROR_TEXT_MAX);
+}
+
+static json_t *
+real_or_null(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *
+pair(const uint64_t n[DIRECTIONS])
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < DATA_DIRECTIONS; i++)
+		json_array_append_new(list, json_u64(n[i]));
+	return list;
+}
+
+/* Counters of the operations that are neither reads nor writes; NULL for none. */
+static json_t *
+others(const struct load_result *l)
+{
+	json_t *all = json_object();
+
+	for (int d = DATA_DIRECTIONS; d < DIRECTIONS; d++) {
+		json_t *o;
+
+		if (l->ops[d] == 0 && l->errors[d] == 0)
+			continue;
+		o = json_object();
+		json_put(o, "ops", json_u64(l->ops[d]));
+		json_put(o, "bytes", json_u64(l->bytes[d]));
+		json_put(o, "errors", json_u64(l->errors[d]));
+		json_put(all, direction_name((enum direction)d), o);
+	}
+	if (json_object_size(all) > 0)
+		return all;
+	json_decref(all);
+	return NULL;
+}
+
+static double
+all_ops(const struct load_result *l)
+{
+	uint64_t n = 0;
+
+	for (int d = 0; d < DIRECTIONS; d++)
+		n += l->ops[d];
+	return (double)n;
+}
+
+void
+steps_fail(struct steps_result *r, const char *class, const struct err *e)
+{
+	r->end = STEPS_FAILED;
+	r->class = class;
+	snprintf(r->reason, sizeof(r->reason), "%s%s%.200s", e->text,
+		e->fix[0] != '\0' ? "; " : "", e->fix);
+}
+
+const char *
+steps_class(const struct err *e)
+{
+	if (e->class == ERR_UNSAFE)
+		return "safety";
+	return e->class == ERR_IO ? "drive" : "infra";
+}
+
+static int fail(struct steps *s, const char *class, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Sets a failure; -1 always. */
+static int
+fail(struct steps *s, const char *class, const char *fmt, ...)
+{
+	va_list ap;
+
+	s->r->end = STEPS_FAILED;
+	s->r->class = class;
+	va_start(ap, fmt);
+	if (vsnprintf(s->r->reason, sizeof(s->r->reason), fmt, ap) < 0)
+		s->r->reason[0] = '\0';
+	va_end(ap);
+	return -1;
+}
+
+static int
+cancel(struct steps *s)
+{
+	s->r->end = STEPS_CANCELLED;
+	snprintf(s->r->reason, sizeof(s->r->reason), "%s", s->stop);
+	return -1;
+}
+
+/* The members that all events and the POINT record of a point have. */
+static json_t *
+point_doc(const struct steps *s, const struct plan *p)
+{
+	json_t *o = json_object();
+
+	json_put(o, "point", json_integer(s->r->points));
+	json_put(o, "step", json_integer(s->step));
+	json_put(o, "workload", json_string(p->workload->id));
+	json_put(o, "load_percent", real_or_null(p->load_percent));
+	json_put(o, "offered_iops",
+		p->offered_iops > 0 ? json_real(p->offered_iops) : json_null());
+	return o;
+}
+
+static void
+tell_point_start(struct steps *s, const struct plan *p)
+{
+	json_t *o = point_doc(s, p);
+
+	json_put(o, "target_iops",
+		p->offered_iops > 0 ? json_real(p->target_iops) : json_null());
+	outbox_event(s->env->outbox, "point.start", o);
+	s->env->status->point = s->r->points;
+	s->env->status->workload = p->workload->id;
+	s->env->status->load_percent = p->load_percent;
+}
+
+static const char *
+end_name(enum load_end end)
+{
+	switch (end) {
+	case LOAD_DONE:
+		return "done";
+	case LOAD_STOPPED:
+		return "stopped";
+	case LOAD_FAILED:
+		break;
+	}
+	return "failed";
+}
+
+static void
+tell_point(struct steps *s, const struct plan *p, uint64_t seed)
+{
+	const struct load_result *l = &s->load;
+	char why[ERROR_TEXT_MAX];
+	json_t *o = point_doc(s, p);
+	json_t *rest = others(l);
+
+	if (rest != NULL)
+		json_put(o, "others", rest);
+	json_put(o, "state", json_string(end_name(l->end)));
+	json_put(o, "started_ns", json_u64((uint64_t)l->start_wall_ns));
+	json_put(o, "length_ns", json_u64((uint64_t)l->length_ns));
+	json_put(o, "ops", pair(l->ops));
+	json_put(o, "bytes", pair(l->bytes));
+	json_put(o, "written_bytes", json_u64(l->written_bytes));
+	json_put(o, "errors", pair(l->errors));
+	json_put(o, "first_error",
+		l->first_error != 0 ? json_text(error_text(l->first_error, why))
+				    : json_null());
+	json_put(o, "backlog_max", json_u64(l->backlog_max));
+	json_put(o, "dropped", json_u64(l->dropped));
+	json_put(o, "in_flight", json_integer(p->workload->in_flight));
+	json_put(o, "in_flight_mean", real_or_null(l->in_flight_mean));
+	json_put(o, "late_mean_ns", real_or_null(late_mean_ns(&l->late)));
+	json_put(o, "late_max_ns",
+		l->late.n > 0 ? json_integer(l->late.max_ns) : json_null());
+	json_put(o, "drain_ns", json_u64((uint64_t)l->drain_ns));
+	json_put(o, "missed_ns", json_u64((uint64_t)l->missed_measure_ns));
+	json_put(o, "unfinished", json_u64(l->unfinished.n));
+	json_put(o, "unfinished_max_ns",
+		l->unfinished.n > 0 ? json_integer((json_int_t)l->unfinished.max_ns)
+				    : json_null());
+	json_put(o, "unfinished_factor",
+		real_or_null(cut_factor(l->service, l->response, &l->unfinished)));
+	json_put(o, "cpu_user_ns", json_u64((uint64_t)l->cpu_user_ns));
+	json_put(o, "cpu_system_ns", json_u64((uint64_t)l->cpu_system_ns));
+	json_put(o, "engine", json_text(l->engine));
+	json_put(o, "seed", json_u64(seed));
+	json_put(o, "compress_percent", json_real(s->program->data.compress_percent));
+	json_put(o, "dedupe_percent", json_real(s->program->data.dedupe_percent));
+	json_put(o, "reference_iops", real_or_null(p->reference_iops));
+	s->record.meta = o;
+	memcpy(s->record.service, l->service, sizeof(l->service));
+	memcpy(s->record.response, l->response, sizeof(l->response));
+	outbox_point(s->env->outbox, &s->record);
+	point_record_fini(&s->record);
+}
+
+static void
+on_sample(void *arg, const struct sample *sample)
+{
+	struct steps *s = arg;
+
+	outbox_sample(s->env->outbox, sample);
+}
+
+/* Asks the caller whether to go on, and looks at the clock. */
+static bool
+on_tick(void *arg)
+{
+	struct steps *s = arg;
+
+	s->env->status->last_seq = outbox_last(s->env->outbox);
+	s->stop = s->env->tick(s->env->arg);
+	s->late = clock_mono() > s->deadline_ns;
+	return s->stop == NULL && !s->late;
+}
+
+/* Tells how many I/Os failed, and of which kinds, "12 (10 media, 2 timeout)"; returns
+ * how many. */
+static uint64_t
+put_faults(const uint64_t faults[LOAD_FAULTS], struct str *out)
+{
+	const char *before = "(";
+	uint64_t sum = 0;
+
+	for (int i = 0; i < LOAD_FAULTS; i++)
+		sum += faults[i];
+	str_printf(out, "%" PRIu64 " ", sum);
+	for (int i = 0; i < LOAD_FAULTS; i++) {
+		if (faults[i] == 0)
+			continue;
+		str_printf(out, "%s%" PRIu64 " %s", before, faults[i],
+			load_fault_name((enum load_fault)i));
+		before = ", ";
+	}
+	str_puts(out, ")");
+	return sum;
+}
+
+/* Sets the failure of a load whose I/Os failed, or whose engine did. */
+static int
+fail_load(struct steps *s, const struct plan *p, const char *load)
+{
+	const struct load_result *l = &s->load;
+	char why[ERROR_TEXT_MAX];
+	struct str faults = {0};
+
+	if (put_faults(l->faults, &faults) == 0)
+		fail(s, "infra", "%s%s: %s: %s", p->workload->id, load, l->reason,
+			error_text(l->first_error, why));
+	else
+		fail(s, "drive", "%s%s: %s: %s, the first at byte %" PRIu64 ": %s%s",
+			p->workload->id, load, l->reason, str_text(&faults),
+			l->first_error_offset, error_text(l->first_error, why),
+			l->faults[LOAD_FAULT_GONE] > 0 ? "; the drive is gone" : "");
+	str_fini(&faults);
+	return -1;
+}
+
+/* A drive is not to blame for what happened while nobody looked. */
+static int
+fail_absent(struct steps *s, const char *workload)
+{
+	return fail(s, "infra",
+		"%s: this host did not run the test for %" PRId64
+		" s (stopped or overloaded)",
+		workload, s->load.missed_ns / NS_PER_S);
+}
+
+/* Says how a load ended: 0 to go on, -1 when the run has. */
+static int
+judge(struct steps *s, const struct plan *p)
+{
+	char load[32] = "";
+
+	if (isfinite(p->load_percent))
+		snprintf(load, sizeof(load), " at %g %%", p->load_percent);
+	switch (s->load.end) {
+	case LOAD_DONE:
+		return 0;
+	case LOAD_STOPPED:
+		if (s->stop != NULL)
+			return cancel(s);
+		if (s->load.missed_ns > LATE_NS / 2)
+			return fail_absent(s, p->workload->id);
+		return fail(
+			s, "timeout", "%s%s did not end in time", p->workload->id, load);
+	case LOAD_FAILED:
+		break;
+	}
+	return fail_load(s, p, load);
+}
+
+static int
+run_point(struct steps *s, const struct plan *p)
+{
+	struct err e = {0};
+	uint64_t seed = s->program->seed + (uint64_t)s->step * SEED_STEP + ++s->r->points;
+	const struct load load = {
+		.fd = s->env->fd,
+		.engine = s->env->engine,
+		.engine_script = s->env->engine_script,
+		.workload = *p->workload,
+		.offset = p->offset,
+		.length = p->length,
+		.align_bytes = s->program->drive.logical_block_bytes,
+		.offered_iops = p->offered_iops,
+		.arrivals = p->arrivals,
+		.warmup_ns = p->warmup_ns,
+		.measure_ns = p->measure_ns,
+		.one_pass = p->one_pass,
+		.seed = seed,
+		.compress_percent = s->program->data.compress_percent,
+		.dedupe_percent = s->program->data.dedupe_percent,
+		.max_errors = s->program->max_errors,
+		.point = s->r->points,
+		.on_sample = on_sample,
+		.on_tick = on_tick,
+		.arg = s,
+	};
+
+	tell_point_start(s, p);
+	s->deadline_ns = clock_mono() + 2 * (p->warmup_ns + p->measure_ns) + LATE_NS;
+	s->deadline_ns += (int64_t)(p->one_pass / STEPS_FILL_BYTES_PER_S_MIN) * NS_PER_S;
+	if (load_run(&load, &s->load, &e) != 0) {
+		steps_fail(s->r,
+			e.class == ERR_INVALID || e.class == ERR_LIMIT ? "recipe"
+								       : "infra",
+			&e);
+		return -1;
+	}
+	tell_point(s, p, seed);
+	return judge(s, p);
+}
+
+static int
+run_fill(struct steps *s, const struct step *step)
+{
+	const struct plan p = {
+		.workload = &step->workload,
+		.load_percent = (double)NAN,
+		.reference_iops = (double)NAN,
+		.length = s->program->drive.capacity_bytes,
+		.one_pass = s->program->drive.capacity_bytes,
+	};
+
+	for (uint32_t i = 0; i < step->passes; i++)
+		if (run_point(s, &p) != 0)
+			return -1;
+	return 0;
+}
+
+static void
+tell_skipped(struct steps *s, const struct plan *p)
+{
+	json_t *o = json_object();
+
+	json_put(o, "step", json_integer(s->step));
+	json_put(o, "workload", json_string(p->workload->id));
+	json_put(o, "load_percent", json_real(p->load_percent));
+	json_put(o, "target_iops", json_real(p->target_iops));
+	json_put(o, "text",
+		json_sprintf("%g %% of the maximum is less than %d I/Os per second: "
+			     "skipped",
+			p->load_percent, STEPS_IOPS_MIN));
+	outbox_event(s->env->outbox, "note", o);
+}
+
+static int
+run_workload(struct steps *s, const struct step *step)
+{
+	const struct ramp *r = &step->ramp;
+	const struct load_result *l = &s->load;
+	struct plan p = {
+		.workload = &step->workload,
+		.load_percent = (double)NAN,
+		.reference_iops = (double)NAN,
+		.arrivals = r->arrivals,
+		.warmup_ns = r->maximum_warmup_ns,
+		.measure_ns = r->maximum_measure_ns,
+		.offset = s->program->region_offset,
+		.length = s->program->region_length,
+	};
+
+	if (run_point(s, &p) != 0)
+		return -1;
+	p.reference_iops = 0;
+	if (l->length_ns > 0)
+		p.reference_iops = all_ops(l) * 1e9 / (double)l->length_ns;
+	if ((double)l->missed_measure_ns > MISSED_PART * (double)p.measure_ns &&
+		(p.reference_iops <= 0 || l->missed_measure_ns >= MISSED_NS))
+		return fail_absent(s, p.workload->id);
+	if (p.reference_iops <= 0)
+		return fail(s, "drive",
+			"%s: not one I/O ended while the maximum was measured",
+			p.workload->id);
+	p.warmup_ns = r->warmup_ns;
+	p.measure_ns = r->measure_ns;
+	for (size_t i = 0; i < r->n_loads; i++) {
+		p.load_percent = r->load_percent[i];
+		p.target_iops = p.reference_iops * p.load_percent / 100;
+		p.offered_iops = program_round_target(p.target_iops);
+		if (p.target_iops < STEPS_IOPS_MIN)
+			tell_skipped(s, &p);
+		else if (run_point(s, &p) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Each step wants to know once more that this is the drive: a reset or a new lease may
+ * have come between. */
+static int
+verify(struct steps *s, struct drive_id *ret_seen)
+{
+	struct err e = {0};
+
+	if (s->env->verify(s->env->arg, ret_seen, &e) == 0)
+		return 0;
+	steps_fail(s->r, steps_class(&e), &e);
+	return -1;
+}
+
+static int
+run_step(struct steps *s, const struct step *step, struct drive_id *ret_seen)
+{
+	if (verify(s, ret_seen) != 0)
+		return -1;
+	switch (step->kind) {
+	case STEP_IDENTIFY:
+		return 0;
+	case STEP_FILL:
+		return run_fill(s, step);
+	case STEP_WORKLOAD:
+		return run_workload(s, step);
+	}
+	return fail(s, "recipe", "step %" PRIu32 " is of a kind not known here", s->step);
+}
+
+static json_t *
+step_doc(const struct steps *s, const struct step *step)
+{
+	json_t *o = json_object();
+
+	json_put(o, "step", json_integer(s->step));
+	json_put(o, "kind", json_string(step_kind_name(step->kind)));
+	if (step->kind == STEP_WORKLOAD)
+		json_put(o, "workload", json_string(step->workload.id));
+	return o;
+}
+
+static const char *
+step_state(const struct steps *s, int rc)
+{
+	if (rc == 0)
+		return "done";
+	return s->r->end == STEPS_CANCELLED ? "stopped" : "failed";
+}
+
+static int
+run_and_tell(struct steps *s, const struct step *step)
+{
+	struct drive_id seen = {0};
+	json_t *doc;
+	int rc;
+
+	s->env->status->step = s->step;
+	s->env->status->workload = step->workload.id;
+	s->env->status->load_percent = (double)NAN;
+	log_info("step.start", "step=%" PRIu32 " kind=%s workload=%s", s->step,
+		step_kind_name(step->kind), step->workload.id);
+	outbox_event(s->env->outbox, "step.start", step_doc(s, step));
+	rc = run_step(s, step, &seen);
+	doc = step_doc(s, step);
+	json_put(doc, "state", json_string(step_state(s, rc)));
+	if (rc == 0 && step->kind == STEP_IDENTIFY)
+		json_put(doc, "drive", drive_to_json(&seen));
+	outbox_event(s->env->outbox, "step.end", doc);
+	return rc;
+}
+
+void
+steps_run(const struct steps_env *env, struct steps_result *ret_r)
+{
+	struct steps *s = xcalloc(1, sizeof(*s));
+
+	memset(ret_r, 0, sizeof(*ret_r));
+	s->env = env;
+	s->program = env->program;
+	s->r = ret_r;
+	s->deadline_ns = INT64_MAX;
+	env->status->state = "running";
+	for (size_t i = 0; i < s->program->n_steps; i++) {
+		s->step = (uint32_t)i + 1;
+		/* Also between the points: a stop must not wait for the next load. */
+		if (!on_tick(s)) {
+			cancel(s);
+			break;
+		}
+		if (run_and_tell(s, &s->program->steps[i]) != 0)
+			break;
+		s->deadline_ns = INT64_MAX;
+	}
+	free(s);
+}

@@ -1,0 +1,66 @@
+#!/bin/bash
+# A campaign on four drives of two nodes goes from submission to ranking and comparison.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+lab_start
+for n in 1 2; do
+	drive_make "n$n" "a$n" 64M
+	drive_make "n$n" "b$n" 64M
+	agent_join "n$n"
+done
+approve_all 4
+suite_add
+
+note "a suite tells where its parameters come from"
+cli suite show storagereview-2021@1 >"$lab/suite.txt"
+grep -Eq "^/workloads/sql/in_flight +derived +Little's law" "$lab/suite.txt" || die "the source of a depth is not told"
+[ "$(grep -c '^/workloads/oracle ' "$lab/suite.txt")" = 1 ] || die "a workload is not called by its id"
+grep -q "4KiB 45%, 8KiB 15%, 16KiB 25%, 32KiB 10%, 64KiB 5%" "$lab/suite.txt" || die "block sizes do not rise"
+
+note "the plan says what will be erased before anything is stored"
+c=$(campaign_submit small@1)
+cli campaign plan "$lab/campaign.json" | grep -q "erases everything on" || die "the plan does not warn"
+wait_for 120 "campaign $c is done" campaign_state "$c" "done"
+nothing_lost
+
+note "every point of every run is there with its figures"
+for r in $(json '.items[].id' run ls --campaign "$c"); do
+	[ "$(json .state run show "$r")" = "done" ] || die "$r is not done"
+	cli api GET "/api/v1/runs/$r/points" >"$lab/points.json"
+	jq -e '[.items[] | select(.workload != "fill")] | length == 6' "$lab/points.json" >/dev/null ||
+		die "$r does not have 6 points"
+	jq -e 'all(.items[]; .state == "done" and .iops > 0 and .service.lat_mean_ns > 0)' "$lab/points.json" \
+		>/dev/null || die "$r has points without figures"
+	jq -e 'def up: if . > 1000 then (. / 100 | ceil) * 100 else (. / 10 | ceil) * 10 end;
+		[.items[] | select(.workload != "fill")] | group_by(.workload) | all(
+			(.[] | select(.load_percent == null) | .iops) as $maximum |
+			.[] | select(.load_percent == 50) | .response.n > 0 and .offered_iops == ($maximum / 2 | up))' \
+		"$lab/points.json" >/dev/null || die "$r was not offered half of its maximum, rounded up as vdbench does"
+	jq -e '[.items[].load_percent] | index(100) != null and index(null) != null' "$lab/points.json" >/dev/null ||
+		die "$r lacks the maximum or the 100 % point"
+	jq -e 'all(.items[]; .compress_percent == 50 and .dedupe_percent == 20)' "$lab/points.json" >/dev/null ||
+		die "a point of $r does not tell the data that the suite asks for"
+done
+
+note "each point has its seconds"
+r=$(json '.items[0].id' run ls --campaign "$c")
+cli api GET "/api/v1/runs/$r/series?point=2" | jq -e '.items | length >= 2 and (.[0].warmup == true)' >/dev/null ||
+	die "no samples of point 2"
+cli api GET "/api/v1/runs/$r/histogram?point=2&kind=service" | jq -e '.n > 0 and (.bins | length > 1)' >/dev/null ||
+	die "no histogram of point 2"
+
+note "rank orders four drives, compare shows two"
+cli rank --workload 4k-random-read -o json >"$lab/rank.json"
+jq -e '(.rankings[0].items // .items) | length == 4' "$lab/rank.json" >/dev/null || die "four drives were not ranked"
+mapfile -t serials < <(json '.items[].serial' drive ls)
+cli compare "${serials[0]}" "${serials[1]}" >"$lab/compare.txt"
+grep -q "single run" "$lab/compare.txt" || die "one repeat a side must be called a single run"
+grep -qi "virtual" "$lab/compare.txt" || die "virtual drives must be marked"
+
+note "history finds the runs by drive, node, suite, workload and time"
+for filter in "serial=${serials[0]}" "node=n1" "suite=small@1" "workload=4k-random-read" "state=done" \
+	"since=2020-01-01T00:00:00Z"; do
+	cli api GET "/api/v1/runs?$filter" | jq -e '.items | length >= 1' >/dev/null || die "no run by $filter"
+done
+cli api GET "/api/v1/runs?until=2020-01-01T00:00:00Z" | jq -e '.items | length == 0' >/dev/null || die "until ignored"

@@ -1,0 +1,232 @@
+#include "common/guard.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/str.h"
+#include "common/usage.h"
+#include "tests/unit/top_rig.h"
+
+static char file[64], link_to[64];
+
+static void
+make_file(void)
+{
+	int fd;
+
+	top_make("/var/tmp");
+	snprintf(file, sizeof(file), "%s/a.img", top);
+	snprintf(link_to, sizeof(link_to), "%s/link", top);
+	fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(fd, 8 << 20), 0);
+	close(fd);
+}
+
+/* The reasons against the file, as another process than the one that holds it sees it. */
+static const char *
+reasons(enum guard_when when)
+{
+	static struct str s;
+	struct err e = {0};
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	str_reset(&s);
+	OK(guard_check(fd, when, "/var/tmp", &s, &e));
+	close(fd);
+	return str_text(&s);
+}
+
+static void
+put(off_t at, const void *bytes, size_t len)
+{
+	int fd = open(file, O_WRONLY | O_CLOEXEC);
+
+	ck_assert_int_eq(pwrite(fd, bytes, len, at), (ssize_t)len);
+	close(fd);
+}
+
+START_TEST(an_empty_file_is_clear)
+{
+	ck_assert_str_eq(reasons(GUARD_BEFORE), "");
+	ck_assert_str_eq(reasons(GUARD_CLAIM), "");
+}
+END_TEST
+
+START_TEST(a_signature_is_named)
+{
+	put(4096 - 10, "SWAPSPACE2", 10);
+	put(1024, "\1\0\0\0\xff\x07\0\0", 8);
+	ck_assert_msg(strstr(reasons(GUARD_BEFORE),
+			      "a.img carries a signature of swap") != NULL,
+		"%s", reasons(GUARD_BEFORE));
+}
+END_TEST
+
+START_TEST(a_partition_table_is_named)
+{
+	put(446, "\0\1\1\0\x83\x0f\x20\x07\0\x08\0\0\0\x10\0\0", 16);
+	put(510, "\x55\xaa", 2);
+	ck_assert_msg(
+		strstr(reasons(GUARD_BEFORE), "carries a partition table (dos)") != NULL,
+		"%s", reasons(GUARD_BEFORE));
+}
+END_TEST
+
+START_TEST(a_damaged_signature_counts)
+{
+	/* An LVM label whose checksum is wrong. */
+	put(512, "LABELONE\1\0\0\0\0\0\0\0\0\0\0\0\x20\0\0\0LVM2 001", 32);
+	ck_assert_str_ne(reasons(GUARD_BEFORE), "");
+}
+END_TEST
+
+START_TEST(a_claim_is_seen_by_others_and_excludes_them)
+{
+	struct err e = {0};
+	int fd = -1, other = -1;
+
+	OK(guard_claim(file, CLAIM_TO_WRITE, &fd, &e));
+	ck_assert_int_ge(fd, 0);
+	ck_assert((fcntl(fd, F_GETFL) & (O_DIRECT | O_NONBLOCK)) == O_DIRECT);
+	ck_assert(strstr(reasons(GUARD_BEFORE), "claimed by another program") != NULL);
+	ck_assert_str_eq(reasons(GUARD_CLAIM), "");
+	FAILS(guard_claim(file, CLAIM_TO_WRITE, &other, &e), ERR_UNSAFE, "is in use");
+	close(fd);
+	OK(guard_claim(file, CLAIM_TO_WRITE, &fd, &e));
+	close(fd);
+}
+END_TEST
+
+START_TEST(a_link_is_claimed_as_what_it_leads_to)
+{
+	struct err e = {0};
+	struct stat a, b;
+	int fd = -1;
+
+	ck_assert_int_eq(symlink(file, link_to), 0);
+	OK(guard_claim(link_to, CLAIM_TO_WRITE, &fd, &e));
+	ck_assert_int_eq(fstat(fd, &a), 0);
+	ck_assert_int_eq(stat(file, &b), 0);
+	ck_assert(a.st_ino == b.st_ino);
+	close(fd);
+	unlink(link_to);
+	FAILS(guard_claim(link_to, CLAIM_TO_WRITE, &fd, &e), ERR_NOTFOUND,
+		"No such file");
+	FAILS(guard_claim(top, CLAIM_TO_WRITE, &fd, &e), ERR_UNSAFE,
+		"neither a block device");
+	FAILS(guard_claim("/dev/null", CLAIM_TO_WRITE, &fd, &e), ERR_UNSAFE,
+		"neither a block device");
+}
+END_TEST
+
+START_TEST(a_process_that_writes_is_named)
+{
+	int ready[2];
+	char c;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		int fd = open(file, O_RDWR | O_CLOEXEC);
+
+		if (fd >= 0 && write(ready[1], "x", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	ck_assert_str_eq(reasons(GUARD_BEFORE), "");
+	ck_assert_msg(strstr(reasons(GUARD_CLAIM),
+			      "a.img is open for writing in process") != NULL,
+		"%s", reasons(GUARD_CLAIM));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+END_TEST
+
+START_TEST(holders_of_a_disk_and_its_partitions_are_named)
+{
+	struct str s = {0};
+	struct usage u = {.reasons = &s};
+
+	top_put_line("sdz/holders/md7/md/level", "raid1");
+	top_put_line("sdz/sdz1/partition", "1");
+	top_put_line("sdz/sdz1/holders/dm-3/dm/name", "vg-home");
+	top_put_line("sdz/sdz1/holders/dm-3/dm/uuid", "LVM-abc");
+	top_put_line("sdz/sdz2/partition", "2");
+	top_put_line("sdz/sdz2/holders/bcache0/uevent", "");
+	top_put_line("sdz/queue/holders/md8/uevent", "");
+	snprintf(u.dir, sizeof(u.dir), "%s/sdz", top);
+	usage_holders(&u);
+	ck_assert_ptr_nonnull(
+		strstr(str_text(&s), "/dev/sdz is a member of the array md7"));
+	ck_assert_ptr_nonnull(strstr(str_text(&s),
+		"/dev/sdz1 is held by dm-3, device mapper \"vg-home\" (LVM)"));
+	ck_assert_ptr_nonnull(strstr(str_text(&s), "/dev/sdz2 is held by bcache0"));
+	ck_assert_ptr_null(strstr(str_text(&s), "md8"));
+	str_fini(&s);
+}
+END_TEST
+
+START_TEST(signatures_of_two_kinds_are_told)
+{
+	put(0, "LUKS\xba\xbe\0\1", 8);
+	put(65536 + 64, "_BHRfS_M", 8);
+	put(4096 - 10, "SWAPSPACE2", 10);
+	put(1024, "\1\0\0\0\xff\x07\0\0", 8);
+	ck_assert_str_ne(reasons(GUARD_BEFORE), "");
+}
+END_TEST
+
+START_TEST(exports_by_targets_of_the_kernel_are_named)
+{
+	struct str s = {0};
+	struct err e = {0};
+	struct usage u;
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+	OK(usage_init(&u, fd, NULL, &s, &e));
+	usage_exports(&u, top);
+	ck_assert_uint_eq(s.len, 0);
+	top_put_line("c/nvmet/subsystems/nqn.1/namespaces/1/device_path", file);
+	top_put_line("c/nvmet/subsystems/nqn.1/namespaces/2/device_path", "/dev/null");
+	top_put_line("c/target/core/iblock_0/disk/udev_path", file);
+	snprintf(link_to, sizeof(link_to), "%s/c", top);
+	usage_exports(&u, link_to);
+	ck_assert_msg(strstr(str_text(&s), "a.img is exported by /") != NULL &&
+			      strstr(str_text(&s), "nqn.1/namespaces/1; ") != NULL &&
+			      strstr(str_text(&s), "/iblock_0/disk") != NULL,
+		"%s", str_text(&s));
+	ck_assert(strstr(str_text(&s), "namespaces/2") == NULL);
+	str_fini(&s);
+	close(fd);
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *tc = tcase_create("guard");
+
+	tcase_add_checked_fixture(tc, make_file, top_remove);
+	/* A claim alone waits 3 s for that of somebody else to end. */
+	tcase_set_timeout(tc, 30);
+	tcase_add_test(tc, an_empty_file_is_clear);
+	tcase_add_test(tc, a_signature_is_named);
+	tcase_add_test(tc, a_partition_table_is_named);
+	tcase_add_test(tc, a_damaged_signature_counts);
+	tcase_add_test(tc, a_claim_is_seen_by_others_and_excludes_them);
+	tcase_add_test(tc, a_link_is_claimed_as_what_it_leads_to);
+	tcase_add_test(tc, a_process_that_writes_is_named);
+	tcase_add_test(tc, holders_of_a_disk_and_its_partitions_are_named);
+	tcase_add_test(tc, signatures_of_two_kinds_are_told);
+	tcase_add_test(tc, exports_by_targets_of_the_kernel_are_named);
+	return unit_run("guard", tc);
+}

@@ -1,0 +1,62 @@
+#include "common/stdfd.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/unit.h"
+
+/* The character device 1:3. */
+static bool
+is_null(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && major(st.st_rdev) == 1 &&
+	       minor(st.st_rdev) == 3;
+}
+
+/* In a process with these of the standard descriptors closed: what is wrong, 0: nothing.
+ */
+static int
+without(unsigned closed)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int fd, bad = 0;
+
+		for (fd = 0; fd <= 2; fd++)
+			if (closed >> fd & 1)
+				close(fd);
+		stdfd_open();
+		for (fd = 0; fd <= 2; fd++)
+			if (fcntl(fd, F_GETFD) != 0 ||
+				((closed >> fd & 1) && !is_null(fd)))
+				bad = 1;
+		fd = open("/", O_RDONLY);
+		_exit(fd <= 2 ? 2 : bad);
+	}
+	ck_assert_int_gt(pid, 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+START_TEST(no_file_gets_the_number_of_a_standard_descriptor)
+{
+	for (unsigned closed = 0; closed < 8; closed++)
+		ck_assert_int_eq(without(closed), 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *tc = tcase_create("stdfd");
+
+	tcase_add_test(tc, no_file_gets_the_number_of_a_standard_descriptor);
+	return unit_run("stdfd", tc);
+}

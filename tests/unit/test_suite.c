@@ -1,0 +1,234 @@
+#include "common/suite.h"
+
+#include "common/clock.h"
+#include "tests/unit/cases.h"
+
+static struct suite s;
+
+static int
+parse(const json_t *doc, struct err *e)
+{
+	return suite_parse(doc, &s, e);
+}
+
+static void
+load(const char *file)
+{
+	char *path = xasprintf("%s/../../etc/suites/%s", TESTS_DATA_DIR, file);
+	struct err e = {0};
+	json_t *doc;
+
+	OK(json_read_file(path, &doc, &e));
+	OK(suite_parse(doc, &s, &e));
+	json_decref(doc);
+	free(path);
+}
+
+START_TEST(each_bad_document_is_refused_with_place_and_cure)
+{
+	cases_run("suite", parse);
+}
+END_TEST
+
+START_TEST(the_shipped_suites_are_what_their_names_say)
+{
+	load("four-corners-1.json");
+	ck_assert_str_eq(s.name, "four-corners");
+	ck_assert_uint_eq(s.version, 1);
+	ck_assert(!s.scaled);
+	ck_assert_uint_eq(s.n_workloads, 4);
+	ck_assert_uint_eq(s.ramp.n_loads, 12);
+	ck_assert_int_eq(s.ramp.measure_ns, 60 * NS_PER_S);
+	ck_assert_uint_eq(s.workloads[0].in_flight, 128);
+	ck_assert_uint_eq(workload_block_max(&s.workloads[3]), 65536);
+	load("four-corners-demo-1.json");
+	ck_assert(s.scaled);
+	ck_assert_uint_eq(s.minimum_capacity_bytes, 64 << 20);
+}
+END_TEST
+
+START_TEST(data_that_shrink_are_written_only_when_asked_for)
+{
+	struct err e = {0};
+	json_t *doc = NULL;
+	json_t *data;
+
+	load("four-corners-1.json");
+	ck_assert_double_eq(s.data.compress_percent, 0);
+	ck_assert_double_eq(s.data.dedupe_percent, 0);
+	OK(json_read_file(TESTS_DATA_DIR "/suite/valid-all/input.json", &doc, &e));
+	OK(suite_parse(doc, &s, &e));
+	ck_assert_double_eq(s.data.compress_percent, 62.5);
+	ck_assert_double_eq(s.data.dedupe_percent, 20);
+	data = json_object_get(doc, "data");
+	json_object_del(data, "compress");
+	OK(suite_parse(doc, &s, &e));
+	ck_assert_double_eq(s.data.compress_percent, 0);
+	ck_assert_double_eq(s.data.dedupe_percent, 20);
+	json_decref(doc);
+}
+END_TEST
+
+START_TEST(a_program_has_every_step_in_bytes)
+{
+	struct program p;
+
+	load("four-corners-demo-1.json");
+	s.data.compress_percent = 50;
+	s.data.dedupe_percent = 12.5;
+	suite_compile(&s, 256 << 20, 512, &p);
+	ck_assert_uint_eq(p.n_steps, 6);
+	ck_assert_int_eq(p.steps[0].kind, STEP_IDENTIFY);
+	ck_assert_int_eq(p.steps[1].kind, STEP_FILL);
+	ck_assert_uint_eq(p.steps[1].passes, 1);
+	ck_assert_uint_eq(workload_block_max(&p.steps[1].workload), 131072);
+	ck_assert_uint_eq(p.steps[1].workload.in_flight, 32);
+	ck_assert_int_eq(p.steps[5].kind, STEP_WORKLOAD);
+	ck_assert_str_eq(p.steps[5].workload.id, "64k-sequential-write");
+	ck_assert_uint_eq(p.steps[5].ramp.n_loads, 12);
+	ck_assert_uint_eq(p.region_offset, 0);
+	ck_assert_uint_eq(p.region_length, 64 << 20);
+	ck_assert_double_eq(p.data.compress_percent, 50);
+	ck_assert_double_eq(p.data.dedupe_percent, 12.5);
+	program_fini(&p);
+}
+END_TEST
+
+START_TEST(a_region_ends_within_the_drive_at_a_round_offset)
+{
+	struct program p;
+
+	load("four-corners-demo-1.json");
+	for (uint64_t capacity = 64 << 20; capacity < UINT64_C(1) << 44;
+		capacity = capacity * 3 + 512) {
+		suite_compile(&s, capacity, 4096, &p);
+		ck_assert_uint_le(p.region_length, capacity / 4);
+		ck_assert_uint_gt(p.region_length + (2 << 20), capacity / 4);
+		ck_assert_uint_eq(p.region_length % (1 << 20), 0);
+		program_fini(&p);
+	}
+	s.region_percent = 100;
+	suite_compile(&s, INT64_MAX, 512, &p);
+	ck_assert_uint_le(p.region_length, INT64_MAX);
+	program_fini(&p);
+}
+END_TEST
+
+START_TEST(a_drive_that_does_not_fit_is_told_why)
+{
+	struct err e = {0};
+
+	load("four-corners-demo-1.json");
+	OK(suite_fits(&s, 64 << 20, 512, &e));
+	OK(suite_fits(&s, 64 << 20, 4096, &e));
+	FAILS(suite_fits(&s, (64 << 20) - 512, 512, &e), ERR_INVALID,
+		"a minimum capacity of 64MiB");
+	ck_assert_msg(strstr(e.fix, "ssdlab suite ls") != NULL, "%s", e.fix);
+	FAILS(suite_fits(&s, 64 << 20, 8192, &e), ERR_INVALID,
+		"workload 4k-random-read: a block of 4KiB is no multiple of the logical "
+		"block of the drive, 8KiB");
+	ck_assert_str_eq(e.fix, "use a drive with logical blocks of at most 4KiB, or "
+				"leave the workload out with \"workloads\"");
+	s.minimum_capacity_bytes = 0;
+	FAILS(suite_fits(&s, 1 << 20, 512, &e), ERR_INVALID, "25% of the drive's 1MiB");
+	workload_plain(&s.workloads[2], 100, 0, 16 << 20);
+	s.workloads[2].workers = 2;
+	FAILS(suite_fits(&s, 64 << 20, 512, &e), ERR_INVALID, "needs (32MiB)");
+	s.workloads[2].workers = 1;
+	s.workloads[2].streams[0].cursors = 64;
+	s.workloads[2].streams[0].to_percent = 6.25;
+	FAILS(suite_fits(&s, UINT64_C(32) << 30, 512, &e), ERR_INVALID,
+		"workload 64k-sequential-read: a part of the region of 512MiB has no "
+		"room for 64 sequential cursors with blocks of 16MiB");
+	ck_assert_str_eq(e.fix, "use a larger drive, or leave the workload out with "
+				"\"workloads\"");
+	OK(suite_fits(&s, UINT64_C(64) << 30, 512, &e));
+}
+END_TEST
+
+START_TEST(the_cost_is_the_fill_and_the_ramps)
+{
+	struct suite_cost cost;
+
+	load("four-corners-demo-1.json");
+	suite_cost(&s, 1000000000, 100000000, 100000000, &cost);
+	ck_assert_uint_eq(cost.points, 1 + 4 * 13);
+	/* 10 s of fill, 4 workloads of 13 points of 2 s */
+	ck_assert_int_eq(cost.duration_ns, (10 + 4 * 13 * 2) * NS_PER_S);
+	/* two workloads write: at full speed for the maximum and from 100 %, else a share
+	 */
+	ck_assert_uint_eq(cost.write_bytes,
+		1000000000 + 2 * (uint64_t)(100000000 * 2 * (1 + 4.5 + 3)));
+}
+END_TEST
+
+START_TEST(chosen_workloads_keep_their_order)
+{
+	static const char both[][WORKLOAD_ID_MAX] = {
+		"64k-sequential-read", "4k-random-read"};
+	static const char wrong[][WORKLOAD_ID_MAX] = {"4k-random-read", "4k"};
+	struct err e = {0};
+
+	load("four-corners-demo-1.json");
+	OK(suite_choose(&s, both, 0, &e));
+	ck_assert_uint_eq(s.n_workloads, 4);
+	FAILS(suite_choose(&s, wrong, 2, &e), ERR_INVALID,
+		"suite four-corners-demo@1 has no workload \"4k\"");
+	ck_assert_str_eq(e.pointer, "/workloads/1");
+	ck_assert_msg(strstr(e.fix, "4k-random-write") != NULL, "%s", e.fix);
+	OK(suite_choose(&s, both, 2, &e));
+	ck_assert_uint_eq(s.n_workloads, 2);
+	ck_assert_str_eq(s.workloads[0].id, "4k-random-read");
+}
+END_TEST
+
+START_TEST(a_suite_writes_unless_it_only_reads_and_fills_nothing)
+{
+	static const char reads[][WORKLOAD_ID_MAX] = {"4k-random-read"};
+	struct err e = {0};
+
+	load("four-corners-1.json");
+	OK(suite_choose(&s, reads, 1, &e));
+	ck_assert(suite_writes(&s));
+	s.fill_passes = 0;
+	ck_assert(!suite_writes(&s));
+	s.workloads[0].streams[0].read_percent = 99.9;
+	ck_assert(suite_writes(&s));
+}
+END_TEST
+
+START_TEST(a_reference_has_a_name_and_a_version)
+{
+	static const char *const bad[] = {"", "x", "x@", "@1", "x@0", "x@1x", "x@1000000",
+		"X@1", "-x@1", "x@1@1", "x @1", "x@-1",
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa@1"};
+	char name[SUITE_NAME_MAX];
+	struct err e = {0};
+	uint32_t version;
+
+	OK(suite_parse_ref("four-corners@12", name, &version, &e));
+	ck_assert_str_eq(name, "four-corners");
+	ck_assert_uint_eq(version, 12);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		FAILS(suite_parse_ref(bad[i], name, &version, &e), ERR_INVALID,
+			"does not name a suite");
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *tc = tcase_create("suite");
+
+	tcase_add_test(tc, each_bad_document_is_refused_with_place_and_cure);
+	tcase_add_test(tc, the_shipped_suites_are_what_their_names_say);
+	tcase_add_test(tc, data_that_shrink_are_written_only_when_asked_for);
+	tcase_add_test(tc, a_program_has_every_step_in_bytes);
+	tcase_add_test(tc, a_region_ends_within_the_drive_at_a_round_offset);
+	tcase_add_test(tc, a_drive_that_does_not_fit_is_told_why);
+	tcase_add_test(tc, the_cost_is_the_fill_and_the_ramps);
+	tcase_add_test(tc, chosen_workloads_keep_their_order);
+	tcase_add_test(tc, a_suite_writes_unless_it_only_reads_and_fills_nothing);
+	tcase_add_test(tc, a_reference_has_a_name_and_a_version);
+	return unit_run("suite", tc);
+}

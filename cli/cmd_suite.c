@@ -236,6 +236,7 @@ static const struct column suite[] = {
 	{"SCALED", "scaled", UNIT_YES, 0, NULL},
 	{"CREATED", "created", UNIT_TIME, 0, NULL},
 	{"SMALLEST DRIVE", "document/minimum_capacity", UNIT_TEXT, 0, NULL},
+	{"PURGE", "document/prepare/purge", UNIT_YES, 0, NULL},
 	{"FILL PASSES", "document/prepare/fill/passes", UNIT_WHOLE, 0, NULL},
 	{"FILL BLOCK", "document/prepare/fill/block", UNIT_TEXT, 0, NULL},
 	{"COMPRESS", "document/data/compress", UNIT_TEXT, 0, NULL},

@@ -26,6 +26,7 @@ static const char *const arrivals_names[] = {
 };
 static const char *const step_names[] = {
 	[STEP_IDENTIFY] = "identify",
+	[STEP_PURGE] = "purge",
 	[STEP_FILL] = "fill",
 	[STEP_WORKLOAD] = "workload",
 	NULL,
@@ -63,7 +64,7 @@ program_writes(const struct program *p)
 	for (size_t i = 0; i < p->n_steps; i++) {
 		const struct step *s = &p->steps[i];
 
-		if (s->kind == STEP_FILL ||
+		if (s->kind == STEP_PURGE || s->kind == STEP_FILL ||
 			(s->kind == STEP_WORKLOAD && workload_writes(&s->workload)))
 			return true;
 	}
@@ -279,7 +280,7 @@ workload_step_from_json(const json_t *o, const char *at, struct step *s, struct 
 static int
 step_from_json(const json_t *o, const char *at, struct step *s, struct err *e)
 {
-	static const char *const identify_names[] = {"step", NULL};
+	static const char *const step_only[] = {"step", NULL};
 	struct place place = {at, "step"};
 	size_t kind;
 
@@ -294,7 +295,7 @@ step_from_json(const json_t *o, const char *at, struct step *s, struct err *e)
 		return fill_from_json(o, at, s, e);
 	if (s->kind == STEP_WORKLOAD)
 		return workload_step_from_json(o, at, s, e);
-	return json_only(o, at, identify_names, e);
+	return json_only(o, at, step_only, e);
 }
 
 /* A block must be whole logical blocks of the drive and fit where it is used. */
@@ -304,7 +305,7 @@ check_block(const struct program *p, const struct step *s, const char *at, struc
 	uint32_t block = workload_block_max(&s->workload);
 	uint64_t room = s->kind == STEP_FILL ? p->drive.capacity_bytes : p->region_length;
 
-	if (s->kind == STEP_IDENTIFY)
+	if (s->kind == STEP_IDENTIFY || s->kind == STEP_PURGE)
 		return 0;
 	if (block % p->drive.logical_block_bytes != 0)
 		err_set(e, ERR_INVALID,

@@ -32,7 +32,7 @@ struct ramp {
 	size_t n_loads;
 };
 
-enum step_kind { STEP_IDENTIFY, STEP_FILL, STEP_WORKLOAD };
+enum step_kind { STEP_IDENTIFY, STEP_PURGE, STEP_FILL, STEP_WORKLOAD };
 
 struct step {
 	enum step_kind kind;
@@ -54,8 +54,8 @@ struct program {
 	uint64_t seed;
 	uint32_t max_errors;	/* a point fails when more of its I/Os failed */
 	struct drive_id drive;	/* who the drive must be */
-	uint64_t region_offset; /* bytes; workloads stay inside the region, fill covers
-				   the drive */
+	uint64_t region_offset; /* bytes; workloads stay inside the region, purge and
+				   fill cover the drive */
 	uint64_t region_length;
 	struct data_shares data; /* of all that is written */
 	struct step *steps;	 /* owned */
@@ -74,8 +74,8 @@ bool program_writes(const struct program *p);
 /* program_fini frees what p owns. */
 void program_fini(struct program *p);
 
-/* arrivals_name returns "poisson" or "fixed"; step_kind_name "identify", "fill",
- * "workload". */
+/* arrivals_name returns "poisson" or "fixed"; step_kind_name "identify", "purge",
+ * "fill", "workload". */
 const char *arrivals_name(enum arrivals a);
 const char *step_kind_name(enum step_kind kind);
 

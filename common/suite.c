@@ -131,7 +131,7 @@ read_fill(const json_t *fill, struct suite *s, struct err *e)
 static int
 read_space(const json_t *doc, struct suite *s, struct err *e)
 {
-	static const char *const names[] = {"fill", NULL};
+	static const char *const names[] = {"purge", "fill", NULL};
 	const char *text;
 	json_t *prepare;
 
@@ -142,6 +142,9 @@ read_space(const json_t *doc, struct suite *s, struct err *e)
 	if (json_has(doc, "prepare")) {
 		if (json_need_object(doc, "", "prepare", &prepare, e) != 0 ||
 			json_only(prepare, "/prepare", names, e) != 0)
+			return -1;
+		if (json_has(prepare, "purge") &&
+			json_need_bool(prepare, "/prepare", "purge", &s->purge, e) != 0)
 			return -1;
 		if (json_has(prepare, "fill") &&
 			read_fill(json_object_get(prepare, "fill"), s, e) != 0)
@@ -374,7 +377,7 @@ suite_choose(struct suite *s, const char (*ids)[WORKLOAD_ID_MAX], size_t n, stru
 bool
 suite_writes(const struct suite *s)
 {
-	if (s->fill_passes > 0)
+	if (s->purge || s->fill_passes > 0)
 		return true;
 	for (size_t i = 0; i < s->n_workloads; i++)
 		if (workload_writes(&s->workloads[i]))
@@ -488,7 +491,8 @@ suite_cost(const struct suite *s, uint64_t capacity_bytes, uint64_t fill_bytes_p
 {
 	const struct ramp *r = &s->ramp;
 	double rate = (double)write_bytes_per_s;
-	double fill = (double)s->fill_passes * (double)capacity_bytes;
+	double passes = (double)s->fill_passes + (s->purge ? 1 : 0);
+	double fill = passes * (double)capacity_bytes;
 	double ns = fill / (double)fill_bytes_per_s * 1e9;
 	/* ns at full load that one workload takes; above 100 % no more is written */
 	double loaded_ns = (double)(r->maximum_warmup_ns + r->maximum_measure_ns);
@@ -520,10 +524,14 @@ suite_compile(const struct suite *s, uint64_t capacity_bytes,
 	memset(ret_p, 0, sizeof(*ret_p));
 	ret_p->region_length = region_of(s, capacity_bytes, logical_block_bytes);
 	ret_p->data = s->data;
-	ret_p->steps = xcalloc(s->n_workloads + 2, sizeof(*ret_p->steps));
+	ret_p->steps = xcalloc(s->n_workloads + 3, sizeof(*ret_p->steps));
 	step = ret_p->steps;
 	step->kind = STEP_IDENTIFY;
 	step++;
+	if (s->purge) {
+		step->kind = STEP_PURGE;
+		step++;
+	}
 	if (s->fill_passes > 0) {
 		step->kind = STEP_FILL;
 		step->passes = s->fill_passes;

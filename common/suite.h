@@ -25,6 +25,7 @@ struct suite {
 	char title[128];
 	bool scaled; /* shorter or smaller than the full form: never ranked with full
 			results */
+	bool purge;  /* before the fill */
 	uint32_t fill_passes; /* 0: no fill */
 	uint32_t fill_block_bytes;
 	uint32_t fill_in_flight;
@@ -39,8 +40,8 @@ struct suite {
 /* What a run will take and write, worst case, before it starts. */
 struct suite_cost {
 	int64_t duration_ns;
-	uint64_t write_bytes; /* fill exactly; workloads at most, by
-				 write_bytes_per_s */
+	uint64_t write_bytes; /* fill exactly; a purge as one pass of a fill; workloads
+				 at most, by write_bytes_per_s */
 	uint32_t points;
 };
 
@@ -73,7 +74,8 @@ int suite_fits(const struct suite *s, uint64_t capacity_bytes,
 /*
  * suite_cost estimates one run. Both speeds are what the caller assumes of the drive:
  * fill_bytes_per_s, not 0, gives the time of the fill, write_bytes_per_s the bytes that
- * the writes of all points can be at most, their warm-up included.
+ * the writes of all points can be at most, their warm-up included. A purge counts as one
+ * pass: at worst it is one, of zeroes; otherwise the drive erases each block once.
  */
 void suite_cost(const struct suite *s, uint64_t capacity_bytes, uint64_t fill_bytes_per_s,
 	uint64_t write_bytes_per_s, struct suite_cost *ret_cost);

@@ -480,6 +480,8 @@ run_step(struct steps *s, const struct step *step, struct drive_id *ret_seen)
 	switch (step->kind) {
 	case STEP_IDENTIFY:
 		return 0;
+	case STEP_PURGE:
+		return fail(s, "recipe", "this runner does not purge drives");
 	case STEP_FILL:
 		return run_fill(s, step);
 	case STEP_WORKLOAD:

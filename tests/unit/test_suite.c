@@ -94,6 +94,32 @@ START_TEST(a_program_has_every_step_in_bytes)
 }
 END_TEST
 
+START_TEST(a_purge_comes_before_the_fill_and_counts_as_a_pass)
+{
+	struct suite_cost without, with;
+	struct program p;
+
+	load("four-corners-demo-1.json");
+	ck_assert(!s.purge);
+	suite_cost(&s, 1000000000, 100000000, 100000000, &without);
+	s.purge = true;
+	suite_cost(&s, 1000000000, 100000000, 100000000, &with);
+	ck_assert_int_eq(with.duration_ns, without.duration_ns + 10 * NS_PER_S);
+	ck_assert_uint_eq(with.write_bytes, without.write_bytes + 1000000000);
+	ck_assert_uint_eq(with.points, without.points);
+	suite_compile(&s, 256 << 20, 512, &p);
+	ck_assert_uint_eq(p.n_steps, 7);
+	ck_assert_int_eq(p.steps[1].kind, STEP_PURGE);
+	ck_assert_int_eq(p.steps[2].kind, STEP_FILL);
+	ck_assert(program_writes(&p));
+	program_fini(&p);
+	s.n_workloads = SUITE_WORKLOADS_MAX;
+	suite_compile(&s, 256 << 20, 512, &p);
+	ck_assert_uint_eq(p.n_steps, SUITE_WORKLOADS_MAX + 3);
+	program_fini(&p);
+}
+END_TEST
+
 START_TEST(a_region_ends_within_the_drive_at_a_round_offset)
 {
 	struct program p;
@@ -191,6 +217,9 @@ START_TEST(a_suite_writes_unless_it_only_reads_and_fills_nothing)
 	OK(suite_choose(&s, reads, 1, &e));
 	ck_assert(suite_writes(&s));
 	s.fill_passes = 0;
+	s.purge = true;
+	ck_assert(suite_writes(&s));
+	s.purge = false;
 	ck_assert(!suite_writes(&s));
 	s.workloads[0].streams[0].read_percent = 99.9;
 	ck_assert(suite_writes(&s));
@@ -224,6 +253,7 @@ main(void)
 	tcase_add_test(tc, the_shipped_suites_are_what_their_names_say);
 	tcase_add_test(tc, data_that_shrink_are_written_only_when_asked_for);
 	tcase_add_test(tc, a_program_has_every_step_in_bytes);
+	tcase_add_test(tc, a_purge_comes_before_the_fill_and_counts_as_a_pass);
 	tcase_add_test(tc, a_region_ends_within_the_drive_at_a_round_offset);
 	tcase_add_test(tc, a_drive_that_does_not_fit_is_told_why);
 	tcase_add_test(tc, the_cost_is_the_fill_and_the_ramps);

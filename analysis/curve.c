@@ -3,7 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/knee.h"
 #include "analysis/sanity.h"
+#include "common/xalloc.h"
 
 static int
 by_load(const void *va, const void *vb)
@@ -44,21 +46,93 @@ find_best(
 	}
 }
 
-bool
-curve_find(const struct curve_point *points, size_t n, struct curve_facts *ret_facts)
+static void
+find_fall(const struct curve_point *points, size_t n, struct curve_facts *f)
 {
-	struct curve_facts f = {0};
+	const struct curve_point *peak = &points[f->peak];
+	double from = isnan(peak->load_percent) ? 100 : peak->load_percent;
+
+	f->no_fall = "no load above the peak was measured";
+	for (size_t i = 0; i < n; i++) {
+		if (!(points[i].load_percent > from) || isnan(points[i].iops))
+			continue;
+		if (f->no_fall == NULL && points[i].iops >= points[f->fall].iops)
+			continue;
+		f->fall = i;
+		f->no_fall = NULL;
+	}
+	if (f->no_fall == NULL)
+		f->fall_percent = (peak->iops - points[f->fall].iops) / peak->iops * 100;
+}
+
+/* Whether the latency of a point is one of the drive at that load: a saturated one tells
+ * for how long the point lasted. */
+static bool
+has_latency(const struct curve_point *p)
+{
+	return !isnan(p->load_percent) && p->response.mean > 0 &&
+	       (p->flags & SANITY_SATURATED) == 0;
+}
+
+static void
+find_knee(const struct curve_point *points, size_t n, struct curve_facts *f)
+{
+	double *x = xcalloc(n, sizeof(*x));
+	double *y = xcalloc(n, sizeof(*y));
+	size_t *at = xcalloc(n, sizeof(*at));
+	double low = HUGE_VAL;
+	double high = 0;
+	size_t used = 0;
+	size_t knee;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!has_latency(&points[i]) ||
+			(used > 0 && !(points[i].load_percent > x[used - 1])))
+			continue;
+		low = fmin(low, points[i].response.mean);
+		high = fmax(high, points[i].response.mean);
+		x[used] = points[i].load_percent;
+		y[used] = points[i].response.mean;
+		at[used++] = i;
+	}
+	f->no_knee = NULL;
+	if (used < 3)
+		f->no_knee = "fewer than 3 loads that are not saturated";
+	else if (high < KNEE_RISE * low)
+		f->no_knee = "the mean response does not double before saturation";
+	else if (knee_find(x, y, used, &knee))
+		f->knee = at[knee];
+	else
+		f->no_knee = "no load stands out";
+	free(x);
+	free(y);
+	free(at);
+}
+
+bool
+curve_peak(const struct curve_point *points, size_t n, size_t *ret_peak)
+{
 	double peak = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!(points[i].iops > peak))
 			continue;
 		peak = points[i].iops;
-		f.peak = i;
+		*ret_peak = i;
 	}
-	if (!(peak > 0))
+	return peak > 0;
+}
+
+bool
+curve_find(const struct curve_point *points, size_t n, struct curve_facts *ret_facts)
+{
+	struct curve_facts f = {0};
+
+	if (!curve_peak(points, n, &f.peak))
 		return false;
-	find_best(points, n, CURVE_BEST * peak, &f);
+	find_best(points, n, CURVE_BEST * points[f.peak].iops, &f);
+	find_fall(points, n, &f);
+	find_knee(points, n, &f);
 	*ret_facts = f;
 	return true;
 }

@@ -1,6 +1,6 @@
 /*
  * curve - the load ramp of one workload: where it starts, where it peaks, where to run
- * it.
+ * it, what it loses beyond, where its latency turns. Latency lines are in line.h.
  *
  * Pure. A figure that is not known is NAN and never wins anything.
  */
@@ -35,6 +35,17 @@ struct curve_facts {
 	/* lowest offered load that is not saturated and has CURVE_BEST of the peak */
 	size_t best;
 	const char *no_best; /* why there is no such load, a constant; NULL: there is */
+	/*
+	 * Of the loads above the peak's the one with the least I/Os per second, of equal
+	 * ones the lowest; what that is less than the peak, in percent of it. The
+	 * uncontrolled maximum counts as the load of 100 %: loads are shares of it.
+	 */
+	size_t fall;
+	double fall_percent;
+	const char *no_fall; /* as no_best */
+	/* knee_find of the mean response over the load, without saturated loads */
+	size_t knee;
+	const char *no_knee; /* as no_best */
 };
 
 /* The share of the peak that a best operating point must reach. */
@@ -42,6 +53,9 @@ struct curve_facts {
 
 /* curve_sort orders n points by load; the uncontrolled maximum comes last. */
 void curve_sort(struct curve_point *points, size_t n);
+
+/* curve_peak finds the peak alone, as curve_find. */
+bool curve_peak(const struct curve_point *points, size_t n, size_t *ret_peak);
 
 /*
  * curve_find finds the facts of n points in the order of curve_sort. false when no point

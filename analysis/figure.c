@@ -72,11 +72,11 @@ figure_better(enum figure f)
 const struct curve_point *
 figure_point(enum figure f, const struct curve_point *points, size_t n)
 {
-	struct curve_facts facts;
+	size_t peak;
 
 	if (row_of(f)->where == HALF)
 		return curve_at(points, n, 50);
-	return curve_find(points, n, &facts) ? &points[facts.peak] : NULL;
+	return curve_peak(points, n, &peak) ? &points[peak] : NULL;
 }
 
 double

@@ -3,6 +3,8 @@
 #include <math.h>
 
 #include "analysis/figure.h"
+#include "analysis/knee.h"
+#include "analysis/line.h"
 #include "analysis/sanity.h"
 #include "tests/unit/unit.h"
 
@@ -121,6 +123,275 @@ START_TEST(a_curve_without_ios_has_no_facts)
 }
 END_TEST
 
+START_TEST(the_fall_is_to_the_least_above_the_peak)
+{
+	struct curve_point p[N];
+	struct curve_facts f;
+
+	sorted_ramp(p);
+	ck_assert(curve_find(p, N, &f));
+	ck_assert_ptr_null(f.no_fall);
+	ck_assert_uint_eq(p[f.fall].point, 7);
+	ck_assert_double_eq(f.fall_percent, 0);
+	p[5].iops = 750;
+	ck_assert(curve_find(p, N, &f));
+	ck_assert_uint_eq(p[f.fall].point, 7);
+	ck_assert_double_eq(f.fall_percent, 25);
+	/* the peak at 90 %: 100 % has less than 110 % */
+	p[2].iops = 2000;
+	p[4].iops = 500;
+	ck_assert(curve_find(p, N, &f));
+	ck_assert_uint_eq(p[f.fall].point, 6);
+	ck_assert_double_eq(f.fall_percent, 75);
+	/* equal ones: the lowest load; one that is not known is none */
+	p[3].iops = 500;
+	p[5].iops = (double)NAN;
+	ck_assert(curve_find(p, N, &f));
+	ck_assert_uint_eq(p[f.fall].point, 5);
+}
+END_TEST
+
+START_TEST(the_maximum_counts_as_full_load_for_the_fall)
+{
+	struct curve_point p[N];
+	struct curve_facts f;
+
+	sorted_ramp(p);
+	p[6].iops = 2000;
+	ck_assert(curve_find(p, N, &f));
+	ck_assert_uint_eq(p[f.fall].point, 7);
+	ck_assert_double_eq(f.fall_percent, 50);
+	/* without a load above 100 % nothing lies beyond it */
+	p[5] = p[6];
+	ck_assert(curve_find(p, N - 1, &f));
+	ck_assert_str_eq(f.no_fall, "no load above the peak was measured");
+	ck_assert(curve_find(ramp + 5, 1, &f));
+	ck_assert_str_eq(f.no_fall, "no load above the peak was measured");
+	/* without the maximum the peak is one of the loads */
+	ck_assert(curve_find(ramp + 1, N - 1, &f));
+	ck_assert_uint_eq(ramp[1 + f.fall].point, 7);
+}
+END_TEST
+
+/* The figure of Kneedle's paper, -1/x + 5 with its knee at 2/9, turned around to rise
+ * ever more: the knee is at 7/9. */
+START_TEST(the_knee_of_kneedles_own_example_is_found)
+{
+	static const double paper[] = {
+		-5, .263, 1.897, 2.692, 3.163, 3.475, 3.696, 3.861, 3.989, 4.091};
+	double x[10];
+	double y[10];
+	size_t knee;
+
+	for (int i = 0; i < 10; i++) {
+		x[i] = i / 9.0;
+		y[i] = 5.091 - paper[9 - i];
+	}
+	ck_assert(knee_find(x, y, 10, &knee));
+	ck_assert_uint_eq(knee, 7);
+}
+END_TEST
+
+START_TEST(a_line_and_noise_have_no_knee)
+{
+	static const double x[] = {10, 20, 30, 40, 50};
+	static const double line[] = {100, 200, 300, 400, 500};
+	static const double noise[] = {100, 101, 100, 104, 102};
+	static const double concave[] = {100, 400, 450, 470, 480};
+	static const double turn[] = {100, 100, 100, 100, 500};
+	/* it stands out by just the distance between points, 1/4: not more */
+	static const double faint[] = {100, 200, 200, 350, 500};
+	size_t knee;
+
+	ck_assert(!knee_find(x, line, 5, &knee));
+	ck_assert(!knee_find(x, noise, 5, &knee));
+	ck_assert(!knee_find(x, concave, 5, &knee));
+	ck_assert(!knee_find(x, faint, 5, &knee));
+	ck_assert(!knee_find(x, turn, 2, &knee));
+	ck_assert(!knee_find(x, turn, 0, &knee));
+	ck_assert(knee_find(x, turn, 5, &knee));
+	ck_assert_uint_eq(knee, 3);
+}
+END_TEST
+
+START_TEST(of_two_knees_the_one_that_stands_out_most_counts)
+{
+	static const double x[] = {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100};
+	/* d: .1 .2 .3, -.1 after the first step, then .5 before the last */
+	static const double y[] = {
+		100, 100, 100, 100, 600, 600, 600, 600, 600, 600, 1100};
+	size_t knee;
+
+	ck_assert(knee_find(x, y, 11, &knee));
+	ck_assert_uint_eq(knee, 9);
+}
+END_TEST
+
+START_TEST(the_knee_of_a_curve_leaves_saturated_loads_out)
+{
+	struct curve_point p[N];
+	struct curve_facts f;
+
+	sorted_ramp(p);
+	ck_assert(curve_find(p, N, &f));
+	ck_assert_ptr_null(f.no_knee);
+	ck_assert_uint_eq(p[f.knee].point, 5);
+	p[4].flags = p[5].flags = SANITY_SATURATED;
+	ck_assert(curve_find(p, N, &f));
+	ck_assert_ptr_null(f.no_knee);
+	ck_assert_uint_eq(p[f.knee].point, 3);
+	p[3].flags = SANITY_SATURATED;
+	p[2].response.mean = 101;
+	ck_assert(curve_find(p, N, &f));
+	ck_assert_str_eq(
+		f.no_knee, "the mean response does not double before saturation");
+	p[1].response.mean = (double)NAN;
+	ck_assert(curve_find(p, N, &f));
+	ck_assert_str_eq(f.no_knee, "fewer than 3 loads that are not saturated");
+}
+END_TEST
+
+static struct line_answer
+under(const struct curve_point *p, size_t n, enum line_latency latency, double ns)
+{
+	struct line_answer a;
+
+	line_find(p, n, (struct line){latency, ns}, &a);
+	return a;
+}
+
+START_TEST(a_line_between_two_loads_is_interpolated)
+{
+	struct curve_point p[N];
+	struct line_answer a;
+
+	sorted_ramp(p);
+	/* response means 51 85 400 700 9000 99000 at 10 50 90 95 100 110 % */
+	a = under(p, N, LINE_MEAN, 550);
+	ck_assert_int_eq((int)a.state, LINE_FOUND);
+	ck_assert(a.interpolated && !a.lower_over);
+	ck_assert_double_eq(a.load_percent, 92.5);
+	ck_assert_double_eq(a.offered_iops, 925);
+	ck_assert_double_eq(a.iops, 951.5);
+	ck_assert_str_eq(a.why, "");
+	/* p99 is twice that, p99.9 three times */
+	a = under(p, N, LINE_P99, 1100);
+	ck_assert_double_eq(a.load_percent, 92.5);
+	a = under(p, N, LINE_P99_9, 1650);
+	ck_assert_double_eq(a.load_percent, 92.5);
+	/* on a point: nothing to interpolate */
+	a = under(p, N, LINE_MEAN, 700);
+	ck_assert_double_eq(a.load_percent, 95);
+	ck_assert(!a.interpolated);
+}
+END_TEST
+
+START_TEST(all_and_none_are_answers_without_numbers)
+{
+	struct curve_point p[N];
+	struct line_answer a;
+
+	sorted_ramp(p);
+	a = under(p, N, LINE_MEAN, 1e9);
+	ck_assert_int_eq((int)a.state, LINE_ALL);
+	ck_assert(isnan(a.load_percent) && isnan(a.iops) && isnan(a.offered_iops));
+	a = under(p, N, LINE_MEAN, 50);
+	ck_assert_int_eq((int)a.state, LINE_NONE);
+	ck_assert(isnan(a.load_percent) && isnan(a.iops));
+	/* one point */
+	a = under(p, 1, LINE_MEAN, 51);
+	ck_assert_int_eq((int)a.state, LINE_ALL);
+	a = under(p, 1, LINE_MEAN, 50.9);
+	ck_assert_int_eq((int)a.state, LINE_NONE);
+	/* the maximum alone offers nothing */
+	a = under(p + N - 1, 1, LINE_MEAN, 1e9);
+	ck_assert_int_eq((int)a.state, LINE_UNKNOWN);
+	ck_assert_str_eq(a.why, "no load was offered");
+	a = under(p, 0, LINE_MEAN, 1e9);
+	ck_assert_str_eq(a.why, "no load was offered");
+	ck_assert_str_eq(line_state_name(a.state), "unknown");
+	ck_assert_str_eq(line_latency_name(LINE_P99_9), "p99.9");
+}
+END_TEST
+
+START_TEST(a_percentile_that_is_not_known_is_on_no_side)
+{
+	struct curve_point p[N];
+	struct line_answer a;
+
+	sorted_ramp(p);
+	p[0].response.p99 = (double)NAN;
+	a = under(p, N, LINE_P99, 1100);
+	ck_assert_double_eq(a.load_percent, 92.5);
+	/* not all are known to be under it */
+	a = under(p, N, LINE_P99, 1e9);
+	ck_assert_int_eq((int)a.state, LINE_FOUND);
+	ck_assert_double_eq(a.load_percent, 110);
+	ck_assert(!a.interpolated);
+	ck_assert_str_eq(a.why, "it is the highest load");
+	a = under(p, N, LINE_P99, 10);
+	ck_assert_int_eq((int)a.state, LINE_UNKNOWN);
+	ck_assert_str_eq(a.why,
+		"no load is known to lie under it, and too few I/Os support the figure "
+		"at some");
+	/* nothing is interpolated across it */
+	p[3].response.p99 = (double)NAN;
+	a = under(p, N, LINE_P99, 1100);
+	ck_assert_double_eq(a.load_percent, 90);
+	ck_assert(!a.interpolated);
+	ck_assert_str_eq(a.why, "too few I/Os support the figure at the next load");
+	for (size_t i = 0; i < N; i++)
+		p[i].response.p99 = (double)NAN;
+	a = under(p, N, LINE_P99, 1100);
+	ck_assert_int_eq((int)a.state, LINE_UNKNOWN);
+	ck_assert_str_eq(a.why, "too few I/Os support the figure");
+}
+END_TEST
+
+START_TEST(nothing_is_interpolated_to_a_saturated_load)
+{
+	struct curve_point p[N];
+	struct line_answer a;
+
+	sorted_ramp(p);
+	p[3].flags = SANITY_SATURATED;
+	a = under(p, N, LINE_MEAN, 550);
+	ck_assert_double_eq(a.load_percent, 90);
+	ck_assert_double_eq(a.iops, 948);
+	ck_assert(!a.interpolated);
+	ck_assert_str_eq(a.why, "the next load is saturated");
+	/* a saturated load is never under a line, however short the point was */
+	p[3].response.mean = 10;
+	a = under(p, N, LINE_MEAN, 550);
+	ck_assert_double_eq(a.load_percent, 90);
+	for (size_t i = 0; i < N; i++)
+		p[i].flags = SANITY_SATURATED;
+	a = under(p, N, LINE_MEAN, 1e9);
+	ck_assert_int_eq((int)a.state, LINE_NONE);
+}
+END_TEST
+
+START_TEST(a_curve_that_dips_is_answered_at_its_highest_load_under_the_line)
+{
+	struct curve_point p[N];
+	struct line_answer a;
+
+	sorted_ramp(p);
+	/* idle states: slower at low load */
+	p[0].response.mean = 600;
+	a = under(p, N, LINE_MEAN, 550);
+	ck_assert_double_eq(a.load_percent, 92.5);
+	ck_assert(a.interpolated && a.lower_over);
+	/* under it again at the end */
+	p[5].response.mean = 500;
+	a = under(p, N, LINE_MEAN, 550);
+	ck_assert_int_eq((int)a.state, LINE_FOUND);
+	ck_assert_double_eq(a.load_percent, 110);
+	ck_assert(!a.interpolated && a.lower_over);
+	ck_assert_str_eq(a.why, "it is the highest load");
+}
+END_TEST
+
 START_TEST(figures_read_service_at_the_peak_and_response_at_half_load)
 {
 	struct curve_point p[N];
@@ -178,6 +449,18 @@ main(void)
 	tcase_add_test(tc, the_uncontrolled_maximum_counts_for_the_peak);
 	tcase_add_test(tc, a_single_point_is_first_and_peak);
 	tcase_add_test(tc, a_curve_without_ios_has_no_facts);
+	tcase_add_test(tc, the_fall_is_to_the_least_above_the_peak);
+	tcase_add_test(tc, the_maximum_counts_as_full_load_for_the_fall);
+	tcase_add_test(tc, the_knee_of_kneedles_own_example_is_found);
+	tcase_add_test(tc, a_line_and_noise_have_no_knee);
+	tcase_add_test(tc, of_two_knees_the_one_that_stands_out_most_counts);
+	tcase_add_test(tc, the_knee_of_a_curve_leaves_saturated_loads_out);
+	tcase_add_test(tc, a_line_between_two_loads_is_interpolated);
+	tcase_add_test(tc, all_and_none_are_answers_without_numbers);
+	tcase_add_test(tc, a_percentile_that_is_not_known_is_on_no_side);
+	tcase_add_test(tc, nothing_is_interpolated_to_a_saturated_load);
+	tcase_add_test(
+		tc, a_curve_that_dips_is_answered_at_its_highest_load_under_the_line);
 	tcase_add_test(tc, figures_read_service_at_the_peak_and_response_at_half_load);
 	tcase_add_test(tc, a_figure_of_a_point_that_was_not_measured_is_not_known);
 	tcase_add_test(tc, figures_are_found_by_name);

@@ -15,8 +15,8 @@ percentile(const struct hist *h, double q)
 	return hist_percentile_known(h, q) ? (double)hist_percentile(h, q) : (double)NAN;
 }
 
-static void
-lat_compute(const struct hist *h, struct lat_metrics *ret_m)
+void
+metrics_latency(const struct hist *h, struct lat_metrics *ret_m)
 {
 	*ret_m = (struct lat_metrics){
 		.n = h->n,
@@ -39,9 +39,9 @@ kind_compute(const struct hist h[DIRECTIONS], struct lat_metrics *ret_all,
 	struct hist all = h[DIR_READ];
 
 	hist_merge(&all, &h[DIR_WRITE]);
-	lat_compute(&all, ret_all);
+	metrics_latency(&all, ret_all);
 	for (int d = 0; d < DIRECTIONS; d++)
-		lat_compute(&h[d], &ret_dir[d]);
+		metrics_latency(&h[d], &ret_dir[d]);
 }
 
 void

@@ -28,6 +28,9 @@ struct point_metrics {
 			     flight by Little's law */
 };
 
+/* metrics_latency fills ret_m from one histogram. */
+void metrics_latency(const struct hist *h, struct lat_metrics *ret_m);
+
 /*
  * metrics_compute fills ret_m; length_ns is the measured time, more than 0. iops,
  * bytes_per_second and the merged latencies are those of reads and writes, whatever else

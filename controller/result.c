@@ -13,6 +13,7 @@
 #include "controller/api.h"
 #include "controller/doc.h"
 #include "controller/flags.h"
+#include "controller/others.h"
 #include "controller/store.h"
 
 /* Copies text, cut between two characters when it is too long: it goes into JSON. */
@@ -75,13 +76,13 @@ load_flags(struct tx *t, int64_t attempt, struct curve_point *p, struct err *e)
 	int rc;
 
 	if (tx_query(t, &c, e,
-		    "SELECT meta, metrics ->> '$.littles_n' FROM point"
+		    "SELECT meta, metrics ->> '$.littles_n', iops FROM point"
 		    " WHERE attempt_id = ?1 AND point = ?2",
 		    "ii", attempt, (int64_t)p->point) != 0)
 		return -1;
 	rc = cur_next(c, e);
 	if (rc == 1)
-		p->flags = flags_at(c, 0, p->iops, real_at(c, 1));
+		p->flags = flags_at(c, 0, real_at(c, 2), real_at(c, 1));
 	cur_close(c);
 	return rc < 0 ? -1 : 0;
 }
@@ -139,6 +140,8 @@ load_curves(struct tx *t, struct result *r, const struct result_filter *f, struc
 	cur_close(c);
 	for (size_t i = 0; i < r->n_curves; i++) {
 		curve_sort(r->curves[i].points, r->curves[i].n);
+		if (rc == 0)
+			rc = others_count(t, r->attempt, &r->curves[i], e);
 		if (rc == 0 && f->figure_flags)
 			rc = load_figure_flags(t, r->attempt, &r->curves[i], e);
 	}

@@ -24,6 +24,7 @@ struct result_curve {
 	char workload[64];
 	struct curve_point *points; /* in the order of curve_sort; owned */
 	size_t n, cap;
+	unsigned operations; /* that it counts, bits 1 << enum direction (others.h) */
 };
 
 struct result {

@@ -238,6 +238,35 @@ feed_others(uint32_t point, const char *workload)
 	point_record_fini(p);
 }
 
+/* feed_trims adds a finished point without reads and writes: a second of ops trims of
+ * 64 KiB, each of lat_ns, and a flush of ten times that; load as in feed_start_point. */
+static inline void
+feed_trims(uint32_t point, const char *workload, double load, int ops, uint64_t lat_ns)
+{
+	struct point_record *p = &rig_feed.point;
+
+	memset(p, 0, sizeof(*p));
+	hist_add_times(&p->service[DIR_TRIM], ops, lat_ns);
+	hist_add_times(&p->service[DIR_FLUSH], 1, 10 * lat_ns);
+	if (load >= 0) {
+		hist_add_times(&p->response[DIR_TRIM], ops, 2 * lat_ns);
+		hist_add_times(&p->response[DIR_FLUSH], 1, 20 * lat_ns);
+	}
+	p->meta = json_pack("{s:i, s:i, s:s, s:s, s:s, s:s, s:[s, s], s:[s, s], s:[s, s],"
+			    " s:{s:{s:o, s:o}, s:{s:s}}, s:i}",
+		"point", (int)point, "step", 2, "workload", workload, "state", "done",
+		"started_ns", "1700000000000000000", "length_ns", "1000000000", "ops",
+		"0", "0", "bytes", "0", "0", "errors", "0", "0", "others", "trim", "ops",
+		json_u64((uint64_t)ops), "bytes", json_u64((uint64_t)ops * 65536),
+		"flush", "ops", "1", "in_flight", 1);
+	ck_assert_ptr_nonnull(p->meta);
+	json_put(p->meta, "load_percent", load >= 0 ? json_real(load) : json_null());
+	json_put(p->meta, "offered_iops", load >= 0 ? json_real(ops + 1) : json_null());
+	feed_raw(++rig_feed.seq, RECORD_POINT, rig_feed.buf,
+		point_encode(p, rig_feed.buf, sizeof(rig_feed.buf)));
+	point_record_fini(p);
+}
+
 static inline void
 feed_result(const char *state)
 {

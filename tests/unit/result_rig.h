@@ -92,6 +92,34 @@ refused(api_fn *fn, int64_t id, const char *query_args, enum err_class class,
 	ck_assert_msg(strstr(e.text, part) != NULL, "\"%s\"", e.text);
 }
 
+/* A done run with a maximum and three loads of one workload; peak is its maximum. */
+static inline void
+add_done_run(int64_t id, int64_t drive, int64_t suite, uint64_t peak)
+{
+	struct ingest_answer a;
+	struct err e = {0};
+
+	rig_add_run((struct rig_run){.id = id,
+		.drive = drive,
+		.suite = suite,
+		.repeat = id,
+		.state = "done",
+		.attempt = "sealed"});
+	feed_reset();
+	feed_start((uint64_t)id, (uint64_t)(100 + id));
+	feed_point(1, "fill", -1, 100, 1000);
+	feed_start_point(2, "4k-random-read", -1);
+	feed_sample(2, 0, 2000);
+	feed_sample(2, 1, 3000);
+	feed_point(2, "4k-random-read", -1, peak, 400);
+	feed_point(3, "4k-random-read", 10, peak / 10, 100);
+	feed_point(4, "4k-random-read", 50, peak / 2, 200);
+	feed_point(5, "4k-random-read", 100, peak * 96 / 100, 300);
+	feed_result("done");
+	OK(feed_send(drive, &a, &e));
+	ck_assert_uint_eq(a.acked, rig_feed.seq);
+}
+
 /* The member at a path of names and numbers, "/items/0/iops", as compact JSON. */
 static inline const char *
 at(const json_t *doc, const char *path)

@@ -200,7 +200,9 @@ static const struct example examples[] = {
 	{"/api/v1/rankings", 0, "", ""},
 	{"/api/v1/rankings", 0, "", "workload=reads"},
 	{"/api/v1/curves", 0, "", "run=r1"},
+	{"/api/v1/curves", 0, "", "run=r2"},
 	{"/api/v1/curves", 0, "", "run=r3"},
+	{"/api/v1/curves", 0, "", "run=r1&lat_p99_ns=300,400&lat_mean_ns=1"},
 };
 
 static void
@@ -272,6 +274,9 @@ set_up(void)
 	rig_exec("INSERT INTO run(campaign_id, suite_id, drive_id, repeat, priority,"
 		 " state, reason, retries_left, scaled, virtual, created_ns) VALUES"
 		 " (1, 1, 1, 9, 50, 'failed', 'it broke', 0, 1, 1, 1)");
+	/* a load beyond the peak: r2 has a fall */
+	rig_exec("UPDATE point SET load_percent = 110"
+		 " WHERE attempt_id = 2 AND load_percent = 100");
 	OK(lab_ask(api_openapi, 0, NULL, &e));
 	OK(json_parse(lab_call.text.data, lab_call.text.len, &description, &e));
 	seen = json_object();

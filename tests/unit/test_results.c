@@ -6,34 +6,6 @@
 #include "tests/unit/data_rig.h"
 #include "tests/unit/result_rig.h"
 
-/* A done run with a maximum and three loads of one workload; peak is its maximum. */
-static void
-add_done_run(int64_t id, int64_t drive, int64_t suite, uint64_t peak)
-{
-	struct ingest_answer a;
-	struct err e = {0};
-
-	rig_add_run((struct rig_run){.id = id,
-		.drive = drive,
-		.suite = suite,
-		.repeat = id,
-		.state = "done",
-		.attempt = "sealed"});
-	feed_reset();
-	feed_start((uint64_t)id, (uint64_t)(100 + id));
-	feed_point(1, "fill", -1, 100, 1000);
-	feed_start_point(2, "4k-random-read", -1);
-	feed_sample(2, 0, 2000);
-	feed_sample(2, 1, 3000);
-	feed_point(2, "4k-random-read", -1, peak, 400);
-	feed_point(3, "4k-random-read", 10, peak / 10, 100);
-	feed_point(4, "4k-random-read", 50, peak / 2, 200);
-	feed_point(5, "4k-random-read", 100, peak * 96 / 100, 300);
-	feed_result("done");
-	OK(feed_send(drive, &a, &e));
-	ck_assert_uint_eq(a.acked, rig_feed.seq);
-}
-
 static void
 set_up(void)
 {
@@ -272,43 +244,6 @@ START_TEST(trims_and_flushes_have_histograms_of_their_own)
 	doc = good(api_runs_histogram, 1, "point=1&op=write-zeroes");
 	IS(doc, "/n", "4");
 	json_decref(doc);
-}
-END_TEST
-
-START_TEST(a_curve_has_its_facts)
-{
-	json_t *doc;
-
-	add_done_run(1, 1, 1, 20000);
-	doc = good(api_curves_get, 0, "run=r1");
-	ck_assert_uint_eq(json_array_size(json_object_get(doc, "workloads")), 1);
-	IS(doc, "/suite", "\"four-corners@1\"");
-	IS(doc, "/drive/serial", "\"S1\"");
-	IS(doc, "/workloads/0/first/load_percent", "10.0");
-	IS(doc, "/workloads/0/peak/iops", "20000.0");
-	IS(doc, "/workloads/0/peak/load_percent", "null");
-	IS(doc, "/workloads/0/best/load_percent", "100.0");
-	IS(doc, "/workloads/0/best/service/lat_mean_ns", "300.0");
-	IS(doc, "/workloads/0/best/flags", "[]");
-	IS(doc, "/workloads/0/best_reason", "\"\"");
-	IS(doc, "/workloads/0/points/3/point", "2");
-	json_decref(doc);
-	doc = good(api_curves_get, 0, "run=r1&workload=4k-random-read");
-	ck_assert_uint_eq(json_array_size(json_object_get(doc, "workloads")), 1);
-	json_decref(doc);
-	refused(api_curves_get, 0, "run=r1&workload=other", ERR_NOTFOUND,
-		"no results of a workload other");
-	rig_exec("UPDATE point SET meta = json_set(meta, '$.backlog_max', 9000000)"
-		 " WHERE load_percent = 100");
-	doc = good(api_curves_get, 0, "run=r1");
-	IS(doc, "/workloads/0/points/2/flags", "[\"saturated\"]");
-	IS(doc, "/workloads/0/best", "null");
-	IS(doc, "/workloads/0/best_reason",
-		"\"every offered load that reached 95 % of the peak was saturated\"");
-	json_decref(doc);
-	refused(api_curves_get, 0, "", ERR_INVALID, "run is missing");
-	refused(api_curves_get, 0, "run=r7", ERR_NOTFOUND, "no run r7");
-	refused(api_curves_get, 0, "run=x", ERR_INVALID, "no id");
 }
 END_TEST
 
@@ -656,7 +591,6 @@ main(void)
 	tcase_add_test(tc, a_histogram_is_chosen_by_kind_and_direction);
 	tcase_add_test(tc, trims_and_flushes_are_shown_beside_reads_and_writes);
 	tcase_add_test(tc, trims_and_flushes_have_histograms_of_their_own);
-	tcase_add_test(tc, a_curve_has_its_facts);
 	tcase_add_test(tc, single_runs_are_compared_without_a_verdict);
 	tcase_add_test(tc, four_repeats_can_show_a_difference_and_three_cannot);
 	tcase_add_test(tc, scaled_and_full_results_are_not_compared);

@@ -1,5 +1,6 @@
 #include "cli/client.h"
 #include "cli/cmd.h"
+#include "cli/facts.h"
 #include "cli/ref.h"
 #include "cli/show.h"
 #include "common/err.h"
@@ -7,53 +8,10 @@
 #include "common/str.h"
 
 static void
-add_latency(const json_t *latency, const char *kind, struct str *out)
-{
-	double ns;
-
-	if (!json_number(json_object_get(latency, "lat_mean_ns"), &ns))
-		return;
-	str_printf(out, ", %s mean ", kind);
-	human_latency(ns, out);
-	if (json_number(json_object_get(latency, "lat_p99_ns"), &ns)) {
-		str_puts(out, ", p99 ");
-		human_latency(ns, out);
-	}
-}
-
-/*
- * "642 k IOPS at 90 %, response mean 180 us, p99 611 us". The peak is told with the
- * service, as in rankings: a saturated point's response grows for as long as it lasts.
- */
-static void
-print_fact(const struct out *o, const char *title, const json_t *point, const char *kind)
-{
-	struct str line = {0};
-	double x;
-
-	if (!json_number(json_object_get(point, "iops"), &x))
-		return;
-	str_printf(&line, "%s: ", title);
-	human_count(x, &line);
-	str_puts(&line, " IOPS");
-	if (json_number(json_object_get(point, "load_percent"), &x)) {
-		str_puts(&line, " at ");
-		human_percent(x, &line);
-	}
-	add_latency(json_object_get(point, kind), kind, &line);
-	out_line(o, "%s", str_text(&line));
-	str_fini(&line);
-}
-
-static void
 print_curve(const struct out *o, json_t *curve)
 {
 	show_title(o, json_text_of(curve, "workload"));
-	print_fact(o, "peak", json_object_get(curve, "peak"), "service");
-	print_fact(o, "best operating point", json_object_get(curve, "best"), "response");
-	if (json_text_of(curve, "best_reason")[0] != '\0')
-		out_line(o, "no best operating point: %s",
-			json_text_of(curve, "best_reason"));
+	facts_print(o, curve);
 	/* The first column is the workload. */
 	table_print(
 		o, json_object_get(curve, "points"), show_points + 1, show_points_n - 1);
@@ -91,8 +49,11 @@ complete(struct cli *c, const char *run, json_t *doc, struct err *e)
 			json_t *known = find_point(json_object_get(full, "items"),
 				json_object_get(point, "point"));
 
-			if (known != NULL)
+			/* What the curve counts goes before what the point does. */
+			if (known != NULL) {
+				json_object_update_recursive(known, point);
 				json_object_update(point, known);
+			}
 			/* That a point is done goes without saying. */
 			if (c->out.format == OUT_TABLE &&
 				show_text_is(point, "state", "done"))
@@ -123,37 +84,57 @@ all_points(json_t *doc)
 	return all;
 }
 
+static int
+curve_path(struct cli *c, const char *run, struct str *path, struct err *e)
+{
+	str_puts(path, "/api/v1/curves");
+	client_query(path, "run", run);
+	if (c->flags[FLAG_WORKLOAD] != NULL)
+		client_query(path, "workload", c->flags[FLAG_WORKLOAD]);
+	return facts_query(c, path, e);
+}
+
+/* The points, for people each workload with its facts before them. */
+static void
+print_points(struct cli *c, json_t *doc)
+{
+	json_t *all = all_points(doc);
+	json_t *curve;
+	size_t i;
+
+	if (!show_for_people(c))
+		table_print(&c->out, all, show_points, show_points_n);
+	else
+		json_array_foreach (json_object_get(doc, "workloads"), i, curve)
+			print_curve(&c->out, curve);
+	json_decref(all);
+}
+
 int
 cmd_curve(struct cli *c, struct err *e)
 {
 	struct str path = {0};
 	struct ref ref;
 	json_t *doc = NULL;
-	json_t *all, *curve;
-	size_t i;
+	bool facts = c->flags[FLAG_FACTS] != NULL;
 	int rc;
 
 	if (show_arg_id(c, 'r', &ref, e) != 0)
 		return -1;
-	str_puts(&path, "/api/v1/curves");
-	client_query(&path, "run", ref.id);
-	if (c->flags[FLAG_WORKLOAD] != NULL)
-		client_query(&path, "workload", c->flags[FLAG_WORKLOAD]);
-	rc = client_get(c->client, str_text(&path), &doc, e);
-	if (rc == 0 && c->out.format != OUT_JSON)
+	rc = curve_path(c, ref.id, &path, e);
+	if (rc == 0)
+		rc = client_get(c->client, str_text(&path), &doc, e);
+	if (rc == 0 && c->out.format != OUT_JSON && !facts)
 		rc = complete(c, ref.id, doc, e);
 	if (rc == 0 && c->out.format == OUT_JSON) {
 		out_json(&c->out, doc);
 	} else if (rc == 0) {
-		all = all_points(doc);
-		if (json_array_size(all) == 0)
+		if (json_array_size(json_object_get(doc, "workloads")) == 0)
 			talk("%s has measured no point yet", ref.id);
-		else if (!show_for_people(c))
-			table_print(&c->out, all, show_points, show_points_n);
-		json_array_foreach (json_object_get(doc, "workloads"), i, curve)
-			if (show_for_people(c))
-				print_curve(&c->out, curve);
-		json_decref(all);
+		if (facts)
+			facts_table(&c->out, doc);
+		else
+			print_points(c, doc);
 	}
 	json_decref(doc);
 	str_fini(&path);

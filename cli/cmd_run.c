@@ -2,6 +2,7 @@
 
 #include "cli/client.h"
 #include "cli/cmd.h"
+#include "cli/facts.h"
 #include "cli/missing.h"
 #include "cli/ref.h"
 #include "cli/show.h"
@@ -258,6 +259,31 @@ no_points(struct cli *c, const char *run, struct err *e)
 	return rc;
 }
 
+/* What the curves of a run say. */
+static int
+show_curves(struct cli *c, const char *run, struct err *e)
+{
+	struct str path = {0};
+	json_t *doc = NULL;
+	int rc;
+
+	str_puts(&path, "/api/v1/curves");
+	client_query(&path, "run", run);
+	if (c->flags[FLAG_WORKLOAD] != NULL)
+		client_query(&path, "workload", c->flags[FLAG_WORKLOAD]);
+	rc = client_get(c->client, str_text(&path), &doc, e);
+	if (rc == 0) {
+		facts_summary(&c->out, doc);
+	} else if (e->class == ERR_NOTFOUND) {
+		/* Only a fill, say: it has points and no curve. */
+		err_clear(e);
+		rc = 0;
+	}
+	json_decref(doc);
+	str_fini(&path);
+	return rc;
+}
+
 int
 cmd_run_show(struct cli *c, struct err *e)
 {
@@ -279,6 +305,8 @@ cmd_run_show(struct cli *c, struct err *e)
 			client_query(&path, "workload", c->flags[FLAG_WORKLOAD]);
 		rc = client_get(c->client, str_text(&path), &points, e);
 	}
+	if (rc == 0 && json_array_size(json_object_get(points, "items")) > 0)
+		rc = show_curves(c, ref.id, e);
 	if (rc == 0 && json_array_size(json_object_get(points, "items")) > 0) {
 		show_title(&c->out,
 			"Points (latencies: response of offered loads, service of the "

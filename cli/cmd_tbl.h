@@ -43,14 +43,16 @@ CMD("run", "ls", "", 0, 0,
 	F(CAMPAIGN) | F(STATE) | F(DRIVE) | F(SERIAL) | F(MODEL) | F(FIRMWARE) | F(NODE) | F(SUITE) |
 		F(WORKLOAD) | F(LABEL) | F(SINCE) | F(UNTIL) | F(LIMIT),
 	ROWS | NAMES, cmd_run_ls, "the runs, newest first")
-CMD("run", "show", "RUN", 1, 1, F(WORKLOAD), ROWS | NAMES, cmd_run_show, "one run and its points")
+CMD("run", "show", "RUN", 1, 1, F(WORKLOAD), ROWS | NAMES, cmd_run_show,
+	"one run, its curves and its points")
 CMD("run", "watch", "RUN", 1, 1, F(TIMEOUT), DOCUMENT, cmd_run_watch,
 	"follow a run until it has finished")
 CMD("compare", "", "A B", 2, 2, F(WORKLOAD) | F(SUITE), ROWS, cmd_compare,
 	"two drives, or two runs, per workload and metric")
 CMD("rank", "", "", 0, 0, F(METRIC) | F(WORKLOAD) | F(SUITE) | F(CAMPAIGN), ROWS, cmd_rank,
 	"drives in the order of a metric")
-CMD("curve", "", "RUN", 1, 1, F(WORKLOAD), ROWS, cmd_curve, "latency against IOPS of a run")
+CMD("curve", "", "RUN", 1, 1, F(WORKLOAD) | F(LINE) | F(FACTS), ROWS, cmd_curve,
+	"latency against IOPS of a run: peak, best point, loads under latency lines, fall, knee")
 CMD("api", "", "METHOD PATH", 2, 2, F(DATA) | F(HEADER), DOCUMENT, cmd_api,
 	"one request of the REST API; prints the answer as it comes")
 CMD("setup", "", "[FILE]", 0, 1, F(YES), TEXT, cmd_setup,

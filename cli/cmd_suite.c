@@ -229,6 +229,120 @@ parameters_of(const json_t *doc)
 	return rows;
 }
 
+static void
+fill_of(const json_t *test, struct str *out)
+{
+	const json_t *fill = json_object_get(test, "fill");
+
+	if (fill == NULL)
+		return;
+	raw_value(json_object_get(fill, "passes"), out);
+	str_printf(out, " x %s", json_text_of(fill, "block"));
+}
+
+static void
+tracking_of(const json_t *test, struct str *out)
+{
+	json_t *t;
+	size_t i;
+
+	json_array_foreach (json_at(test, "rounds/tracking"), i, t)
+		str_printf(out, "%s%s of %s", i > 0 ? ", " : "",
+			json_text_of(t, "metric"), json_text_of(t, "cell"));
+}
+
+static const struct column tests[] = {
+	{"TEST", "id", UNIT_TEXT, COL_KEEP, NULL},
+	{"TITLE", "title", UNIT_TEXT, 0, NULL},
+	{"PURGE", "purge", UNIT_YES, 0, NULL},
+	{"FILL", "fill", UNIT_TEXT, 0, fill_of},
+	{"GOES ON", "continues", UNIT_YES, 0, NULL},
+	{"CELLS", "cells", UNIT_WHOLE, 0, NULL},
+	{"TRACKED", "tracked", UNIT_TEXT, 0, tracking_of},
+	{"WINDOW", "rounds/window", UNIT_WHOLE, COL_WIDE, NULL},
+	{"RANGE", "rounds/range", UNIT_TEXT, COL_WIDE, NULL},
+	{"SLOPE", "rounds/slope", UNIT_TEXT, COL_WIDE, NULL},
+	{"ROUNDS AT MOST", "rounds/max_rounds", UNIT_WHOLE, 0, NULL},
+	{"CAPACITIES AT MOST", "rounds/stop_capacities", UNIT_WHOLE, 0, NULL},
+};
+
+static const struct column cells[] = {
+	{"CELL", "cell", UNIT_TEXT, COL_KEEP, NULL},
+	{"SHARE", "share", UNIT_TEXT, 0, NULL},
+	{"READ", "read", UNIT_TEXT, 0, NULL},
+	{"ELSE", "operation", UNIT_TEXT, 0, operation_of},
+	{"ACCESS", "access", UNIT_TEXT, 0, access_of},
+	{"BLOCK", "block", UNIT_TEXT, 0, block_of},
+	{"DISTRIBUTION", "distribution", UNIT_TEXT, 0, distribution_of},
+	{"REGION", "region", UNIT_TEXT, 0, region_of},
+	{"IN FLIGHT", "in_flight", UNIT_WHOLE, 0, NULL},
+	{"WARMUP", "warmup", UNIT_TEXT, 0, NULL},
+	{"MEASURED", "measure", UNIT_TEXT, 0, NULL},
+	{"PAUSE", "pause", UNIT_TEXT, 0, NULL},
+	{"ALIGN", "align", UNIT_TEXT, COL_WIDE, NULL},
+	{"CURSORS", "cursors", UNIT_WHOLE, COL_WIDE, NULL},
+	{"WORKERS", "workers", UNIT_WHOLE, COL_WIDE, NULL},
+};
+
+/* Adds the cells of a test with a row for each stream, and the times that each takes. */
+static void
+add_cells(json_t *rows, const json_t *test)
+{
+	static const char *const times[] = {"warmup", "measure", "pause"};
+	const json_t *rounds = json_object_get(test, "rounds");
+	json_t *cell, *row;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(rounds, "cells"), i, cell) {
+		json_t *one = json_pack("[O]", json_object_get(cell, "workload"));
+		json_t *streams = rows_of(one);
+
+		json_array_foreach (streams, k, row) {
+			json_t *copy = json_copy(row);
+
+			json_put(copy, "cell",
+				json_sprintf("%s/%s", json_text_of(test, "id"),
+					json_text_of(row, "id")));
+			for (size_t t = 0; t < sizeof(times) / sizeof(times[0]); t++) {
+				const json_t *o = json_has(cell, times[t]) ? cell
+									   : rounds;
+
+				if (json_has(o, times[t]))
+					json_put(copy, times[t],
+						json_string(json_text_of(o, times[t])));
+			}
+			json_array_append_new(rows, copy);
+		}
+		json_decref(streams);
+		json_decref(one);
+	}
+}
+
+static void
+show_tests(const struct out *o, const json_t *list)
+{
+	json_t *rows = json_array();
+	json_t *all = json_array();
+	json_t *test;
+	size_t i;
+
+	json_array_foreach (list, i, test) {
+		json_t *row = json_copy(test);
+
+		json_put(row, "cells",
+			json_integer((json_int_t)json_array_size(
+				json_at(test, "rounds/cells"))));
+		json_array_append_new(rows, row);
+		add_cells(all, test);
+	}
+	show_title(o, "Tests");
+	table_print(o, rows, COLUMNS(tests));
+	show_title(o, "Cells of each round");
+	table_print(o, all, COLUMNS(cells));
+	json_decref(rows);
+	json_decref(all);
+}
+
 static const struct column suite[] = {
 	{"SUITE", "suite", UNIT_TEXT, COL_KEEP, full_name},
 	{"TITLE", "title", UNIT_TEXT, 0, NULL},
@@ -265,8 +379,12 @@ show_lists(const struct out *o, const json_t *doc)
 {
 	json_t *rows = rows_of(json_object_get(doc, "workloads"));
 
-	show_title(o, "Workloads");
-	table_print(o, rows, COLUMNS(workloads));
+	if (json_has(doc, "tests")) {
+		show_tests(o, json_object_get(doc, "tests"));
+	} else {
+		show_title(o, "Workloads");
+		table_print(o, rows, COLUMNS(workloads));
+	}
 	json_decref(rows);
 	rows = parameters_of(doc);
 	if (json_array_size(rows) > 0) {

@@ -9,12 +9,12 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/json.h"
+#include "common/need.h"
 #include "common/xalloc.h"
 
 #define FORM "program/v1"
 #define STEPS_MAX 256
 #define PASSES_MAX 100
-#define DURATION_MAX_NS (7 * 86400 * NS_PER_S)
 #define LOAD_PERCENT_MAX 1000
 #define MEASURE_MIN_NS (100 * NS_PER_MS)
 #define AT_MAX 32
@@ -29,13 +29,8 @@ static const char *const step_names[] = {
 	[STEP_PURGE] = "purge",
 	[STEP_FILL] = "fill",
 	[STEP_WORKLOAD] = "workload",
+	[STEP_ROUNDS] = "rounds",
 	NULL,
-};
-
-/* Where a member stands: the JSON pointer of its object, and its name. */
-struct place {
-	const char *object;
-	const char *member;
 };
 
 const char *
@@ -65,7 +60,8 @@ program_writes(const struct program *p)
 		const struct step *s = &p->steps[i];
 
 		if (s->kind == STEP_PURGE || s->kind == STEP_FILL ||
-			(s->kind == STEP_WORKLOAD && workload_writes(&s->workload)))
+			(s->kind == STEP_WORKLOAD && workload_writes(&s->workload)) ||
+			(s->kind == STEP_ROUNDS && rounds_writes(&s->rounds)))
 			return true;
 	}
 	return false;
@@ -76,6 +72,8 @@ program_fini(struct program *p)
 {
 	if (p == NULL)
 		return;
+	for (size_t i = 0; i < p->n_steps; i++)
+		rounds_fini(&p->steps[i].rounds);
 	free(p->steps);
 	p->steps = NULL;
 	p->n_steps = 0;
@@ -112,6 +110,9 @@ step_to_json(const struct step *s)
 	} else if (s->kind == STEP_WORKLOAD) {
 		json_put(o, "workload", workload_to_json(&s->workload));
 		json_put(o, "ramp", ramp_to_json(&s->ramp));
+	} else if (s->kind == STEP_ROUNDS) {
+		json_put(o, "test", json_string(s->test));
+		json_put(o, "rounds", rounds_to_json(&s->rounds));
 	}
 	return o;
 }
@@ -144,24 +145,6 @@ program_to_json(const struct program *p)
 }
 
 static int
-need_duration(const json_t *o, const char *at, const char *name, int64_t min,
-	int64_t *ret_ns, struct err *e)
-{
-	uint64_t ns;
-
-	if (json_need_u64(o, at, name, &ns, e) != 0)
-		return -1;
-	if (ns >= (uint64_t)min && ns <= DURATION_MAX_NS) {
-		*ret_ns = (int64_t)ns;
-		return 0;
-	}
-	err_set(e, ERR_INVALID,
-		"%" PRIu64 " ns is not a time from %" PRId64 " to %" PRId64, ns, min,
-		(int64_t)DURATION_MAX_NS);
-	return err_at(e, "%s/%s", at, name);
-}
-
-static int
 read_loads(const json_t *o, const char *at, struct ramp *r, struct err *e)
 {
 	json_t *loads;
@@ -187,40 +170,11 @@ read_loads(const json_t *o, const char *at, struct ramp *r, struct err *e)
 	return 0;
 }
 
-/* Reads a member that is one of the NULL-ended list of names; its index goes to *ret_i.
- */
-static int
-need_name(const json_t *o, const struct place *at, const char *const list[],
-	size_t *ret_i, struct err *e)
-{
-	const char *text;
-	char known[128] = "";
-
-	if (json_need_text(o, at->object, at->member, &text, e) != 0)
-		return -1;
-	for (size_t i = 0; list[i] != NULL; i++) {
-		if (strcmp(list[i], text) != 0)
-			continue;
-		*ret_i = i;
-		return 0;
-	}
-	err_set(e, ERR_INVALID, "\"%s\" cannot be \"%.40s\"", at->member, text);
-	for (size_t i = 0; list[i] != NULL; i++) {
-		size_t n = strlen(known);
-
-		snprintf(
-			known + n, sizeof(known) - n, "%s%s", n > 0 ? ", " : "", list[i]);
-	}
-	err_fix(e, "known here: %s", known);
-	return err_at(e, "%s/%s", at->object, at->member);
-}
-
 static int
 ramp_from_json(const json_t *o, const char *at, struct ramp *r, struct err *e)
 {
 	static const char *const names[] = {"maximum_warmup_ns", "maximum_measure_ns",
 		"warmup_ns", "measure_ns", "arrivals", "load_percent", NULL};
-	struct place place = {at, "arrivals"};
 	size_t arrivals;
 
 	if (json_only(o, at, names, e) != 0 ||
@@ -231,7 +185,7 @@ ramp_from_json(const json_t *o, const char *at, struct ramp *r, struct err *e)
 		need_duration(o, at, "warmup_ns", 0, &r->warmup_ns, e) != 0 ||
 		need_duration(o, at, "measure_ns", MEASURE_MIN_NS, &r->measure_ns, e) !=
 			0 ||
-		need_name(o, &place, arrivals_names, &arrivals, e) != 0)
+		need_name(o, at, "arrivals", arrivals_names, &arrivals, e) != 0)
 		return -1;
 	r->arrivals = (enum arrivals)arrivals;
 	return read_loads(o, at, r, e);
@@ -278,35 +232,52 @@ workload_step_from_json(const json_t *o, const char *at, struct step *s, struct 
 }
 
 static int
+rounds_step_from_json(const json_t *o, const char *at, struct step *s, struct err *e)
+{
+	static const char *const names[] = {"step", "test", "rounds", NULL};
+	char below[AT_MAX + 16];
+	json_t *part;
+
+	if (json_only(o, at, names, e) != 0 ||
+		workload_need_id(o, at, "test", s->test, e) != 0 ||
+		json_need_object(o, at, "rounds", &part, e) != 0)
+		return -1;
+	snprintf(below, sizeof(below), "%s/rounds", at);
+	if (rounds_from_json(part, below, &s->rounds, e) != 0)
+		return -1;
+	return rounds_check_names(&s->rounds, s->test, below, e);
+}
+
+static int
 step_from_json(const json_t *o, const char *at, struct step *s, struct err *e)
 {
 	static const char *const step_only[] = {"step", NULL};
-	struct place place = {at, "step"};
 	size_t kind;
 
 	if (!json_is_object(o)) {
 		err_set(e, ERR_INVALID, "a step is an object");
 		return err_at(e, "%s", at);
 	}
-	if (need_name(o, &place, step_names, &kind, e) != 0)
+	if (need_name(o, at, "step", step_names, &kind, e) != 0)
 		return -1;
 	s->kind = (enum step_kind)kind;
 	if (s->kind == STEP_FILL)
 		return fill_from_json(o, at, s, e);
 	if (s->kind == STEP_WORKLOAD)
 		return workload_step_from_json(o, at, s, e);
+	if (s->kind == STEP_ROUNDS)
+		return rounds_step_from_json(o, at, s, e);
 	return json_only(o, at, step_only, e);
 }
 
 /* A block must be whole logical blocks of the drive and fit where it is used. */
 static int
-check_block(const struct program *p, const struct step *s, const char *at, struct err *e)
+check_block(const struct program *p, const struct workload *w, bool fill, const char *at,
+	struct err *e)
 {
-	uint32_t block = workload_block_max(&s->workload);
-	uint64_t room = s->kind == STEP_FILL ? p->drive.capacity_bytes : p->region_length;
+	uint32_t block = workload_block_max(w);
+	uint64_t room = fill ? p->drive.capacity_bytes : p->region_length;
 
-	if (s->kind == STEP_IDENTIFY || s->kind == STEP_PURGE)
-		return 0;
 	if (block % p->drive.logical_block_bytes != 0)
 		err_set(e, ERR_INVALID,
 			"a block of %" PRIu32
@@ -318,10 +289,25 @@ check_block(const struct program *p, const struct step *s, const char *at, struc
 			"a block of %" PRIu32 " bytes does not fit into %" PRIu64
 			" bytes",
 			block, room);
-	else if (s->kind == STEP_FILL || workload_fits(&s->workload, p->region_length,
-						 p->drive.logical_block_bytes, e) == 0)
+	else if (fill ||
+		 workload_fits(w, p->region_length, p->drive.logical_block_bytes, e) == 0)
 		return 0;
 	return err_at(e, "%s", at);
+}
+
+static int
+check_blocks(const struct program *p, const struct step *s, const char *at, struct err *e)
+{
+	char cell[AT_MAX + 48];
+
+	if (s->kind == STEP_FILL || s->kind == STEP_WORKLOAD)
+		return check_block(p, &s->workload, s->kind == STEP_FILL, at, e);
+	for (size_t i = 0; i < s->rounds.n_cells; i++) {
+		snprintf(cell, sizeof(cell), "%s/rounds/cells/%zu", at, i);
+		if (check_block(p, &s->rounds.cells[i].workload, false, cell, e) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int
@@ -343,7 +329,7 @@ steps_from_json(const json_t *doc, struct program *p, struct err *e)
 	for (size_t i = 0; i < n; i++) {
 		snprintf(at, sizeof(at), "/steps/%zu", i);
 		if (step_from_json(json_array_get(steps, i), at, &p->steps[i], e) != 0 ||
-			check_block(p, &p->steps[i], at, e) != 0)
+			check_blocks(p, &p->steps[i], at, e) != 0)
 			return -1;
 	}
 	return 0;

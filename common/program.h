@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "common/drive.h"
+#include "common/rounds.h"
 #include "common/workload.h"
 
 struct err;
@@ -32,13 +33,15 @@ struct ramp {
 	size_t n_loads;
 };
 
-enum step_kind { STEP_IDENTIFY, STEP_PURGE, STEP_FILL, STEP_WORKLOAD };
+enum step_kind { STEP_IDENTIFY, STEP_PURGE, STEP_FILL, STEP_WORKLOAD, STEP_ROUNDS };
 
 struct step {
 	enum step_kind kind;
-	uint32_t passes;	  /* fill */
-	struct workload workload; /* fill: its block and in_flight; workload: all */
-	struct ramp ramp;	  /* workload */
+	uint32_t passes;	    /* fill */
+	struct workload workload;   /* fill: its block and in_flight; workload: all */
+	struct ramp ramp;	    /* workload */
+	char test[WORKLOAD_ID_MAX]; /* rounds: id of the test */
+	struct rounds rounds;	    /* rounds; owned by the program */
 };
 
 /* Which bytes are written: 0 and 0 is what neither compresses nor repeats. */
@@ -75,7 +78,7 @@ bool program_writes(const struct program *p);
 void program_fini(struct program *p);
 
 /* arrivals_name returns "poisson" or "fixed"; step_kind_name "identify", "purge",
- * "fill", "workload". */
+ * "fill", "workload", "rounds". */
 const char *arrivals_name(enum arrivals a);
 const char *step_kind_name(enum step_kind kind);
 

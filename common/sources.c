@@ -12,8 +12,8 @@
 #define TOKEN_MAX 64
 
 /* The members of a suite that hold its parameters. */
-static const char *const roots[] = {
-	"minimum_capacity", "prepare", "data", "region", "ramp", "workloads", NULL};
+static const char *const roots[] = {"minimum_capacity", "prepare", "data", "region",
+	"ramp", "workloads", "tests", NULL};
 
 /* The next part of a pointer, without its slash; false at its end, and for one that no
  * suite can have. No name in a suite has a "/" or "~", so that nothing is escaped. */
@@ -184,16 +184,16 @@ sources_check(const json_t *doc, struct err *e)
 void
 sources_label(const json_t *doc, const char *pointer, struct str *out)
 {
-	const json_t *list = json_object_get(doc, "workloads");
 	const char *pos = pointer;
 	char root[TOKEN_MAX], number[TOKEN_MAX];
 	const char *id = "";
 
-	if (next_token(&pos, root) && strcmp(root, "workloads") == 0 &&
+	if (next_token(&pos, root) &&
+		(strcmp(root, "workloads") == 0 || strcmp(root, "tests") == 0) &&
 		next_token(&pos, number))
-		id = json_text_of(below(list, number), "id");
+		id = json_text_of(below(json_object_get(doc, root), number), "id");
 	if (id[0] == '\0')
 		str_puts(out, pointer);
 	else
-		str_printf(out, "/workloads/%s%s", id, pos);
+		str_printf(out, "/%s/%s%s", root, id, pos);
 }

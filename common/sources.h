@@ -23,8 +23,8 @@ struct str;
 int sources_check(const json_t *doc, struct err *e);
 
 /*
- * sources_label appends a pointer as people read it: with the id of a workload in place
- * of its number. One that leads nowhere is appended as it is.
+ * sources_label appends a pointer as people read it: with the id of a workload or test
+ * in place of its number. One that leads nowhere is appended as it is.
  */
 void sources_label(const json_t *doc, const char *pointer, struct str *out);
 

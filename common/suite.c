@@ -1,6 +1,7 @@
-#include "common/suite.h"
+#include "common/suite_priv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -19,8 +20,8 @@
 #define MEASURE_MIN_NS (100 * NS_PER_MS)
 #define PHASE_MAX_NS (24 * 3600 * NS_PER_S)
 
-static int
-bad(struct err *e, const char *at, const char *text)
+int
+suite_bad(struct err *e, const char *at, const char *text)
 {
 	err_set(e, ERR_INVALID, "%s", text);
 	return err_at(e, "%s", at);
@@ -62,12 +63,12 @@ read_head(const json_t *doc, struct suite *s, struct err *e)
 	if (json_need_text(doc, "", "ssdlab", &kind, e) != 0)
 		return err_fix(e, "start the document with \"ssdlab\": \"suite/v1\"");
 	if (strcmp(kind, "suite/v1") != 0)
-		return bad(e, "/ssdlab", "\"ssdlab\" must be \"suite/v1\"");
+		return suite_bad(e, "/ssdlab", "\"ssdlab\" must be \"suite/v1\"");
 	if (json_need_text(doc, "", "name", &name, e) != 0 ||
 		json_need_int(doc, "", "version", 1, VERSION_MAX, &version, e) != 0)
 		return -1;
 	if (name_length(name) == 0 || name[name_length(name)] != '\0')
-		return bad(e, "/name",
+		return suite_bad(e, "/name",
 			"a name has 1 to 63 of the characters a-z, 0-9 and -, and does "
 			"not start with -");
 	snprintf(s->name, sizeof(s->name), "%s", name);
@@ -76,7 +77,7 @@ read_head(const json_t *doc, struct suite *s, struct err *e)
 	if (json_has(doc, "title") && json_need_text(doc, "", "title", &title, e) != 0)
 		return -1;
 	if (strlen(title) >= sizeof(s->title))
-		return bad(e, "/title", "a title has at most 127 bytes");
+		return suite_bad(e, "/title", "a title has at most 127 bytes");
 	snprintf(s->title, sizeof(s->title), "%s", title);
 	if (json_has(doc, "notes") && json_need_text(doc, "", "notes", &kind, e) != 0)
 		return -1;
@@ -98,11 +99,11 @@ read_size(
 	return 0;
 }
 
-static int
-read_fill(const json_t *fill, struct suite *s, struct err *e)
+int
+suite_read_fill(
+	const json_t *fill, const char *at, struct suite_fill *ret_f, struct err *e)
 {
 	static const char *const names[] = {"passes", "block", "in_flight", NULL};
-	const char *at = "/prepare/fill";
 	int64_t passes = 1;
 	int64_t in_flight = 32;
 	uint64_t block = 128U << 10;
@@ -114,16 +115,17 @@ read_fill(const json_t *fill, struct suite *s, struct err *e)
 		return -1;
 	if (json_has(fill, "block") && read_size(fill, at, "block", &block, e) != 0)
 		return -1;
-	if (block == 0 || block % 512 != 0 || block > WORKLOAD_BLOCK_MAX)
-		return bad(e, "/prepare/fill/block",
+	if (block == 0 || block % 512 != 0 || block > WORKLOAD_BLOCK_MAX) {
+		err_set(e, ERR_INVALID,
 			"a block is a multiple of 512 bytes, at most 16MiB");
+		return err_at(e, "%s/block", at);
+	}
 	if (json_has(fill, "in_flight") &&
 		json_need_int(fill, at, "in_flight", 1, WORKLOAD_IN_FLIGHT_MAX,
 			&in_flight, e) != 0)
 		return -1;
-	s->fill_passes = (uint32_t)passes;
-	s->fill_block_bytes = (uint32_t)block;
-	s->fill_in_flight = (uint32_t)in_flight;
+	*ret_f = (struct suite_fill){
+		(uint32_t)passes, (uint32_t)block, (uint32_t)in_flight};
 	return 0;
 }
 
@@ -132,6 +134,7 @@ static int
 read_space(const json_t *doc, struct suite *s, struct err *e)
 {
 	static const char *const names[] = {"purge", "fill", NULL};
+	struct suite_fill fill = {0};
 	const char *text;
 	json_t *prepare;
 
@@ -147,8 +150,12 @@ read_space(const json_t *doc, struct suite *s, struct err *e)
 			json_need_bool(prepare, "/prepare", "purge", &s->purge, e) != 0)
 			return -1;
 		if (json_has(prepare, "fill") &&
-			read_fill(json_object_get(prepare, "fill"), s, e) != 0)
+			suite_read_fill(json_object_get(prepare, "fill"), "/prepare/fill",
+				&fill, e) != 0)
 			return -1;
+		s->fill_passes = fill.passes;
+		s->fill_block_bytes = fill.block_bytes;
+		s->fill_in_flight = fill.in_flight;
 	}
 	s->region_percent = 100;
 	if (!json_has(doc, "region"))
@@ -158,7 +165,7 @@ read_space(const json_t *doc, struct suite *s, struct err *e)
 	if (parse_percent(text, &s->region_percent, e) != 0)
 		return err_at(e, "/region");
 	if (s->region_percent <= 0 || s->region_percent > 100)
-		return bad(e, "/region",
+		return suite_bad(e, "/region",
 			"the region is more than 0% and at most 100% of the capacity");
 	return 0;
 }
@@ -229,7 +236,7 @@ read_loads(const json_t *ramp, struct ramp *r, struct err *e)
 	if (json_need_array(ramp, "/ramp", "load", &list, e) != 0)
 		return -1;
 	if (json_array_size(list) > RAMP_POINTS_MAX)
-		return bad(e, "/ramp/load", "a ramp has at most 64 load points");
+		return suite_bad(e, "/ramp/load", "a ramp has at most 64 load points");
 	json_array_foreach (list, i, item) {
 		double *x = &r->load_percent[i];
 
@@ -269,7 +276,7 @@ read_ramp(const json_t *doc, struct ramp *r, struct err *e)
 		json_need_text(ramp, "/ramp", "arrivals", &arrivals, e) != 0)
 		return -1;
 	if (strcmp(arrivals, "poisson") != 0 && strcmp(arrivals, "fixed") != 0)
-		return bad(e, "/ramp/arrivals",
+		return suite_bad(e, "/ramp/arrivals",
 			"\"arrivals\" must be \"poisson\" or \"fixed\"");
 	r->arrivals = strcmp(arrivals, "poisson") == 0 ? ARRIVALS_POISSON
 						       : ARRIVALS_FIXED;
@@ -285,7 +292,7 @@ read_workloads(const json_t *doc, struct suite *s, struct err *e)
 	if (json_need_array(doc, "", "workloads", &list, e) != 0)
 		return -1;
 	if (json_array_size(list) < 1 || json_array_size(list) > SUITE_WORKLOADS_MAX)
-		return bad(e, "/workloads", "a suite has 1 to 64 workloads");
+		return suite_bad(e, "/workloads", "a suite has 1 to 64 workloads");
 	json_array_foreach (list, i, item) {
 		char at[40];
 
@@ -310,20 +317,49 @@ read_workloads(const json_t *doc, struct suite *s, struct err *e)
 	return 0;
 }
 
+/* The members of the form with a ramp, or of that with tests. */
+static int
+read_form(const json_t *doc, struct suite *s, struct err *e)
+{
+	static const char *const ramp_only[] = {"prepare", "ramp", "workloads", NULL};
+
+	if (!json_has(doc, "tests"))
+		return read_ramp(doc, &s->ramp, e) != 0 ? -1 : read_workloads(doc, s, e);
+	for (size_t i = 0; ramp_only[i] != NULL; i++) {
+		if (!json_has(doc, ramp_only[i]))
+			continue;
+		err_set(e, ERR_INVALID, "a suite with \"tests\" has no \"%s\"",
+			ramp_only[i]);
+		err_fix(e, "each test says how it is prepared and what it measures");
+		return err_at(e, "/%s", ramp_only[i]);
+	}
+	return suite_tests_read(doc, s, e);
+}
+
 int
 suite_parse(const json_t *doc, struct suite *ret_s, struct err *e)
 {
 	static const char *const names[] = {"ssdlab", "name", "version", "title", "notes",
 		"scaled", "minimum_capacity", "prepare", "data", "region", "ramp",
-		"workloads", "sources", NULL};
+		"workloads", "tests", "sources", NULL};
 
 	memset(ret_s, 0, sizeof(*ret_s));
-	if (json_only(doc, "", names, e) != 0 || read_head(doc, ret_s, e) != 0 ||
-		read_space(doc, ret_s, e) != 0 || read_data(doc, &ret_s->data, e) != 0 ||
-		read_ramp(doc, &ret_s->ramp, e) != 0 ||
-		read_workloads(doc, ret_s, e) != 0)
-		return -1;
-	return sources_check(doc, e);
+	if (json_only(doc, "", names, e) == 0 && read_head(doc, ret_s, e) == 0 &&
+		read_space(doc, ret_s, e) == 0 && read_data(doc, &ret_s->data, e) == 0 &&
+		read_form(doc, ret_s, e) == 0 && sources_check(doc, e) == 0)
+		return 0;
+	suite_fini(ret_s);
+	return -1;
+}
+
+void
+suite_fini(struct suite *s)
+{
+	for (size_t i = 0; i < s->n_tests; i++)
+		rounds_fini(&s->tests[i].rounds);
+	free(s->tests);
+	s->tests = NULL;
+	s->n_tests = 0;
 }
 
 static bool
@@ -335,13 +371,50 @@ listed(const char *id, const char (*ids)[WORKLOAD_ID_MAX], size_t n)
 	return false;
 }
 
-static bool
-has_workload(const struct suite *s, const char *id)
+/* The id of workload or test i; NULL behind the last. */
+static const char *
+part_id(const struct suite *s, size_t i)
 {
-	for (size_t i = 0; i < s->n_workloads; i++)
-		if (strcmp(s->workloads[i].id, id) == 0)
+	if (s->n_tests > 0)
+		return i < s->n_tests ? s->tests[i].id : NULL;
+	return i < s->n_workloads ? s->workloads[i].id : NULL;
+}
+
+static bool
+has_part(const struct suite *s, const char *id)
+{
+	const char *have;
+
+	for (size_t i = 0; (have = part_id(s, i)) != NULL; i++)
+		if (strcmp(have, id) == 0)
 			return true;
 	return false;
+}
+
+static int
+check_chosen(const struct suite *s, const char (*ids)[WORKLOAD_ID_MAX], size_t n,
+	struct err *e)
+{
+	const char *have;
+
+	for (size_t i = 0; i < n; i++) {
+		char all[200] = "";
+
+		if (has_part(s, ids[i]))
+			continue;
+		for (size_t k = 0; (have = part_id(s, k)) != NULL; k++) {
+			size_t len = strlen(all);
+
+			snprintf(all + len, sizeof(all) - len, "%s%s", k > 0 ? ", " : "",
+				have);
+		}
+		err_set(e, ERR_INVALID, "suite %s@%u has no %s \"%s\"", s->name,
+			(unsigned)s->version, s->n_tests > 0 ? "test" : "workload",
+			ids[i]);
+		err_at(e, "/workloads/%zu", i);
+		return err_fix(e, "it has: %s", all);
+	}
+	return 0;
 }
 
 int
@@ -349,24 +422,12 @@ suite_choose(struct suite *s, const char (*ids)[WORKLOAD_ID_MAX], size_t n, stru
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		char all[200] = "";
-
-		if (has_workload(s, ids[i]))
-			continue;
-		for (size_t k = 0; k < s->n_workloads; k++) {
-			size_t len = strlen(all);
-
-			snprintf(all + len, sizeof(all) - len, "%s%s", k > 0 ? ", " : "",
-				s->workloads[k].id);
-		}
-		err_set(e, ERR_INVALID, "suite %s@%u has no workload \"%s\"", s->name,
-			(unsigned)s->version, ids[i]);
-		err_at(e, "/workloads/%zu", i);
-		return err_fix(e, "it has: %s", all);
-	}
+	if (check_chosen(s, ids, n, e) != 0)
+		return -1;
 	if (n == 0)
 		return 0;
+	if (s->n_tests > 0)
+		return suite_tests_choose(s, ids, n, e);
 	for (size_t i = 0; i < s->n_workloads; i++)
 		if (listed(s->workloads[i].id, ids, n))
 			s->workloads[kept++] = s->workloads[i];
@@ -381,6 +442,10 @@ suite_writes(const struct suite *s)
 		return true;
 	for (size_t i = 0; i < s->n_workloads; i++)
 		if (workload_writes(&s->workloads[i]))
+			return true;
+	for (size_t i = 0; i < s->n_tests; i++)
+		if (s->tests[i].purge || s->tests[i].fill_passes > 0 ||
+			rounds_writes(&s->tests[i].rounds))
 			return true;
 	return false;
 }
@@ -410,6 +475,9 @@ region_wanted(const struct suite *s)
 		if (bytes > most)
 			most = bytes;
 	}
+	for (size_t i = 0; i < s->n_tests; i++)
+		if (rounds_space_bytes(&s->tests[i].rounds) > most)
+			most = rounds_space_bytes(&s->tests[i].rounds);
 	return most;
 }
 
@@ -482,7 +550,10 @@ suite_fits(const struct suite *s, uint64_t capacity_bytes, uint32_t logical_bloc
 			(unsigned)logical_block_bytes);
 		return err_fix(e, "use another suite: ssdlab suite ls");
 	}
-	return 0;
+	if (s->n_tests == 0)
+		return 0;
+	return suite_tests_fit(s, region_of(s, capacity_bytes, logical_block_bytes),
+		logical_block_bytes, e);
 }
 
 void
@@ -513,6 +584,19 @@ suite_cost(const struct suite *s, uint64_t capacity_bytes, uint64_t fill_bytes_p
 	ret_cost->duration_ns = (int64_t)ns;
 	ret_cost->write_bytes = (uint64_t)written;
 	ret_cost->points = (uint32_t)(s->fill_passes + s->n_workloads * (1 + r->n_loads));
+	suite_tests_cost(
+		s, capacity_bytes, fill_bytes_per_s, write_bytes_per_s, ret_cost);
+}
+
+void
+suite_fill_step(const struct suite_fill *f, struct step *step)
+{
+	step->kind = STEP_FILL;
+	step->passes = f->passes;
+	snprintf(step->workload.id, sizeof(step->workload.id), "fill");
+	workload_plain(&step->workload, 0, 0, f->block_bytes);
+	step->workload.in_flight = f->in_flight;
+	step->workload.workers = 1;
 }
 
 void
@@ -524,7 +608,8 @@ suite_compile(const struct suite *s, uint64_t capacity_bytes,
 	memset(ret_p, 0, sizeof(*ret_p));
 	ret_p->region_length = region_of(s, capacity_bytes, logical_block_bytes);
 	ret_p->data = s->data;
-	ret_p->steps = xcalloc(s->n_workloads + 3, sizeof(*ret_p->steps));
+	ret_p->steps = xcalloc(
+		s->n_workloads + suite_tests_steps(s) + 3, sizeof(*ret_p->steps));
 	step = ret_p->steps;
 	step->kind = STEP_IDENTIFY;
 	step++;
@@ -533,12 +618,10 @@ suite_compile(const struct suite *s, uint64_t capacity_bytes,
 		step++;
 	}
 	if (s->fill_passes > 0) {
-		step->kind = STEP_FILL;
-		step->passes = s->fill_passes;
-		snprintf(step->workload.id, sizeof(step->workload.id), "fill");
-		workload_plain(&step->workload, 0, 0, s->fill_block_bytes);
-		step->workload.in_flight = s->fill_in_flight;
-		step->workload.workers = 1;
+		const struct suite_fill fill = {
+			s->fill_passes, s->fill_block_bytes, s->fill_in_flight};
+
+		suite_fill_step(&fill, step);
 		step++;
 	}
 	for (size_t i = 0; i < s->n_workloads; i++, step++) {
@@ -546,5 +629,6 @@ suite_compile(const struct suite *s, uint64_t capacity_bytes,
 		step->workload = s->workloads[i];
 		step->ramp = s->ramp;
 	}
+	step = suite_tests_compile(s, capacity_bytes, logical_block_bytes, step);
 	ret_p->n_steps = (size_t)(step - ret_p->steps);
 }

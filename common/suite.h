@@ -1,7 +1,9 @@
 /*
  * suite - a named, versioned list of preparation and workloads: read, check, plan.
  *
- * The JSON form is schema/suite.schema.json. Pure: no I/O, no clock.
+ * It has workloads, which are measured along a ramp of loads, or tests, whose cells are
+ * measured in rounds until they are steady; never both. The JSON form is
+ * schema/suite.schema.json. Pure: no I/O, no clock.
  */
 #ifndef COMMON_SUITE_H
 #define COMMON_SUITE_H
@@ -15,9 +17,24 @@
 #include "common/workload.h"
 
 struct err;
+struct str;
 
 #define SUITE_NAME_MAX 64
 #define SUITE_WORKLOADS_MAX 64
+#define SUITE_TESTS_MAX 64
+
+struct suite_test {
+	char id[WORKLOAD_ID_MAX];
+	char title[128];
+	bool continues;	      /* begins in the state in which the test before it ends */
+	bool purge;	      /* before the fill */
+	uint32_t fill_passes; /* 0: no fill */
+	uint32_t fill_block_bytes;
+	uint32_t fill_in_flight;
+	double stop_capacities; /* no round begins once the rounds wrote so many; 0: no
+				   limit */
+	struct rounds rounds;	/* owned by the suite */
+};
 
 struct suite {
 	char name[SUITE_NAME_MAX]; /* [a-z0-9][a-z0-9-]* */
@@ -34,18 +51,21 @@ struct suite {
 	struct data_shares data; /* of the fill and of all workloads */
 	struct ramp ramp;
 	struct workload workloads[SUITE_WORKLOADS_MAX];
-	size_t n_workloads;
+	size_t n_workloads;	  /* 0: it has tests */
+	struct suite_test *tests; /* owned */
+	size_t n_tests;
 };
 
 /* What a run will take and write, worst case, before it starts. */
 struct suite_cost {
 	int64_t duration_ns;
 	uint64_t write_bytes; /* fill exactly; a purge as one pass of a fill; workloads
-				 at most, by write_bytes_per_s */
+				 and all rounds at most, by write_bytes_per_s */
 	uint32_t points;
 };
 
-/* suite_parse reads and checks a suite document. ERR_INVALID with pointer. */
+/* suite_parse reads and checks a suite document; *ret_s is owned (suite_fini).
+ * ERR_INVALID with pointer. */
 int suite_parse(const json_t *doc, struct suite *ret_s, struct err *e);
 
 /*
@@ -56,26 +76,37 @@ int suite_parse_ref(
 	const char *text, char *ret_name, uint32_t *ret_version, struct err *e);
 
 /*
- * suite_choose keeps the workloads with the given ids, in the suite's order; n == 0 keeps
- * all. ERR_INVALID with the pointer /workloads/N of the first id that the suite does not
- * have.
+ * suite_choose keeps the workloads or tests with the given ids, in the suite's order;
+ * n == 0 keeps all. ERR_INVALID with the pointer /workloads/N of the first id that the
+ * suite does not have, and for a test that goes on where one that is not chosen ends.
  */
 int suite_choose(
 	struct suite *s, const char (*ids)[WORKLOAD_ID_MAX], size_t n, struct err *e);
 
+/* suite_fini frees what s owns. */
+void suite_fini(struct suite *s);
+
 /* suite_writes says whether a run of s writes to its drive at all. */
 bool suite_writes(const struct suite *s);
 
-/* suite_fits checks that a drive of this capacity and block size can run s. ERR_INVALID
- * with fix. */
+/*
+ * suite_fits checks that a drive of this capacity and block size can run s. ERR_INVALID
+ * with fix. Of a suite with tests, cells whose blocks such a drive does not have may be
+ * missing as long as one test is left: suite_left_out.
+ */
 int suite_fits(const struct suite *s, uint64_t capacity_bytes,
 	uint32_t logical_block_bytes, struct err *e);
+
+/* suite_left_out appends "TEST" or "TEST/CELL", with commas, for all that a drive with
+ * such logical blocks cannot do. */
+void suite_left_out(const struct suite *s, uint32_t logical_block_bytes, struct str *out);
 
 /*
  * suite_cost estimates one run. Both speeds are what the caller assumes of the drive:
  * fill_bytes_per_s, not 0, gives the time of the fill, write_bytes_per_s the bytes that
  * the writes of all points can be at most, their warm-up included. A purge counts as one
- * pass: at worst it is one, of zeroes; otherwise the drive erases each block once.
+ * pass: at worst it is one, of zeroes; otherwise the drive erases each block once. Tests
+ * count with all the rounds that they may take.
  */
 void suite_cost(const struct suite *s, uint64_t capacity_bytes, uint64_t fill_bytes_per_s,
 	uint64_t write_bytes_per_s, struct suite_cost *ret_cost);

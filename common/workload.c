@@ -184,19 +184,26 @@ id_is_valid(const char *id)
 	return id[0] != '-' && n > 0 && n < WORKLOAD_ID_MAX && id[n] == '\0';
 }
 
-static int
-read_id(const json_t *o, const char *at, struct workload *w, struct err *e)
+int
+workload_need_id(const json_t *o, const char *at, const char *name,
+	char ret_id[WORKLOAD_ID_MAX], struct err *e)
 {
 	const char *id;
 
-	if (json_need_text(o, at, "id", &id, e) != 0)
+	if (json_need_text(o, at, name, &id, e) != 0)
 		return -1;
 	if (!id_is_valid(id))
-		return bad(e, at, "id",
+		return bad(e, at, name,
 			"an id has 1 to 63 of the characters a-z, 0-9 and -, "
 			"and does not start with -");
-	snprintf(w->id, sizeof(w->id), "%s", id);
+	snprintf(ret_id, WORKLOAD_ID_MAX, "%s", id);
 	return 0;
+}
+
+static int
+read_id(const json_t *o, const char *at, struct workload *w, struct err *e)
+{
+	return workload_need_id(o, at, "id", w->id, e);
 }
 
 static int

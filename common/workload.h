@@ -74,6 +74,11 @@ int workload_check(const struct workload *w, struct err *e);
 int workload_fits(const struct workload *w, uint64_t length, uint32_t logical_block_bytes,
 	struct err *e);
 
+/* workload_need_id reads a member that is an id as that of a workload. ERR_INVALID with
+ * pointer. */
+int workload_need_id(const json_t *o, const char *at, const char *name,
+	char ret_id[WORKLOAD_ID_MAX], struct err *e);
+
 /* workload_parse reads the human form of a suite: units in texts, defaults filled in.
  * ERR_INVALID with pointer. */
 int workload_parse(

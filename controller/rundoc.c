@@ -182,6 +182,7 @@ points_of(struct tx *t, int64_t campaign)
 
 	if (sched_suite(t, campaign, s, NULL) == 0)
 		suite_cost(s, 0, 1, 1, &cost);
+	suite_fini(s);
 	free(s);
 	return cost.points;
 }

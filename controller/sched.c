@@ -136,6 +136,8 @@ sched_suite(struct tx *t, int64_t campaign, struct suite *ret_s, struct err *e)
 	int rc = tx_text(t, &campaign_text, e, "SELECT doc FROM campaign WHERE id = ?1",
 		"i", campaign);
 
+	ret_s->tests = NULL;
+	ret_s->n_tests = 0;
 	if (rc == 1)
 		rc = tx_text(t, &suite_text, e,
 			"SELECT s.doc FROM suite s JOIN campaign c ON c.suite_id = s.id"
@@ -154,6 +156,8 @@ sched_suite(struct tx *t, int64_t campaign, struct suite *ret_s, struct err *e)
 				     doc.n_workloads, e) == 0
 		     ? 1
 		     : -1;
+	if (rc < 0)
+		suite_fini(ret_s);
 	if (rc < 0)
 		err_ctx(e, "the stored documents of campaign c%" PRId64, campaign);
 out:
@@ -190,6 +194,7 @@ campaign_writes(struct tx *t, int64_t campaign, struct err *e)
 	} else {
 		rc = UNREADABLE;
 	}
+	suite_fini(s);
 	free(s);
 	return rc;
 }
@@ -416,6 +421,7 @@ grant(struct tx *t, const struct plan *p, const struct plan_run *r, struct err *
 		*e = why;
 	else
 		rc = run_reject(t, r->id, why.text, ACTOR, e);
+	suite_fini(&x->suite);
 	free(x);
 	return rc;
 }
@@ -432,6 +438,7 @@ reject_unreadable(struct tx *t, const struct sched_world *w, struct err *e)
 
 		load_recipe(t, w->unreadable[i], x, &why);
 		rc = run_reject(t, w->unreadable[i], why.text, ACTOR, e);
+		suite_fini(&x->suite);
 	}
 	free(x);
 	return rc;

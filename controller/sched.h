@@ -32,7 +32,8 @@ int sched_load(struct tx *t, size_t spare, struct sched_world *ret_w, struct err
 void sched_fini(struct sched_world *w);
 
 /*
- * sched_suite reads the suite of a campaign, cut down to the workloads that it chose.
+ * sched_suite reads the suite of a campaign, cut down to the workloads or tests that it
+ * chose; *ret_s is owned (suite_fini).
  * ERR_STORE; what campaign_parse, suite_parse and suite_choose say when they cannot read
  * what is stored any more.
  */

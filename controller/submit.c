@@ -8,6 +8,7 @@
 #include "common/campaign.h"
 #include "common/err.h"
 #include "common/json.h"
+#include "common/str.h"
 #include "common/suite.h"
 #include "common/xalloc.h"
 #include "controller/api.h"
@@ -50,6 +51,7 @@ resolved_free(struct resolved *r)
 		free(r->targets[i].node_name);
 	}
 	free(r->targets);
+	suite_fini(&r->suite);
 	campaign_fini(&r->doc);
 	free(r);
 }
@@ -378,11 +380,34 @@ whole_duration(const struct resolved *r, const struct plan *p, const uint64_t *d
 	return longest;
 }
 
+/* What the drives cannot do for their logical blocks; once for each size. */
+static void
+warn_left_out(const struct resolved *r, json_t *list)
+{
+	for (size_t i = 0; i < r->doc.n_drives; i++) {
+		uint32_t block = r->targets[i].logical_block_bytes;
+		struct str out = {0};
+		size_t k = 0;
+
+		while (r->targets[k].logical_block_bytes != block)
+			k++;
+		suite_left_out(&r->suite, block, &out);
+		if (k == i && out.len > 0)
+			json_array_append_new(list,
+				json_sprintf("left out on drives with logical blocks of "
+					     "%u bytes: %s",
+					(unsigned)block, str_text(&out)));
+		str_fini(&out);
+	}
+}
+
 static json_t *
 warnings_of(const struct resolved *r)
 {
 	json_t *list = json_array();
 	bool is_virtual = false;
+
+	warn_left_out(r, list);
 
 	for (size_t i = 0; i < r->doc.n_drives; i++)
 		is_virtual = is_virtual || r->targets[i].is_virtual;
@@ -396,6 +421,11 @@ warnings_of(const struct resolved *r)
 			json_string(
 				"there are virtual drives: their results are marked so "
 				"for ever"));
+	if (r->suite.n_tests > 0)
+		json_array_append_new(list,
+			json_string(
+				"duration and bytes are those of all rounds; a test ends "
+				"before when it is steady"));
 	if (r->doc.repeats < 4)
 		json_array_append_new(list,
 			json_sprintf(

@@ -88,6 +88,7 @@ suites_add(struct tx *t, const json_t *doc, int64_t *ret_id, bool *ret_new, stru
 		rc = add_checked(t, s, str_text(&text), ret_id, ret_new, e);
 	}
 	str_fini(&text);
+	suite_fini(s);
 	free(s);
 	return rc;
 }
@@ -178,7 +179,9 @@ suites_json(struct tx *t, int64_t id, bool whole, json_t **ret_doc, struct err *
 	}
 	own = doc_stored(cur_text(c, 4));
 	ids = json_array();
-	json_array_foreach (json_object_get(own, "workloads"), i, workload)
+	json_array_foreach (
+		json_object_get(own, json_has(own, "tests") ? "tests" : "workloads"), i,
+		workload)
 		json_array_append_new(ids, json_string(json_text_of(workload, "id")));
 	doc = json_object();
 	json_put(doc, "name", json_string(cur_text(c, 0)));

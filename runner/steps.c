@@ -486,6 +486,8 @@ run_step(struct steps *s, const struct step *step, struct drive_id *ret_seen)
 		return run_fill(s, step);
 	case STEP_WORKLOAD:
 		return run_workload(s, step);
+	case STEP_ROUNDS:
+		return fail(s, "recipe", "this runner does not measure in rounds");
 	}
 	return fail(s, "recipe", "step %" PRIu32 " is of a kind not known here", s->step);
 }

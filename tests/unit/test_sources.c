@@ -23,14 +23,16 @@ label_is(const json_t *doc, const char *pointer, const char *want)
 
 START_TEST(a_workload_is_called_by_its_id)
 {
-	json_t *doc = json_pack("{s:[{s:s},{s:s}], s:{s:[]}}", "workloads", "id",
-		"4k-read", "id", "sql", "ramp", "load");
+	json_t *doc = json_pack("{s:[{s:s},{s:s}], s:{s:[]}, s:[{s:s}]}", "workloads",
+		"id", "4k-read", "id", "sql", "ramp", "load", "tests", "id", "iops");
 
 	label_is(doc, "/workloads/0", "/workloads/4k-read");
 	label_is(doc, "/workloads/1/block/512B", "/workloads/sql/block/512B");
 	label_is(doc, "/workloads", "/workloads");
 	label_is(doc, "/workloads/2/block", "/workloads/2/block");
 	label_is(doc, "/workloads/01/block", "/workloads/01/block");
+	label_is(doc, "/tests/0/rounds/cells", "/tests/iops/rounds/cells");
+	label_is(doc, "/tests/1", "/tests/1");
 	label_is(doc, "/ramp/load", "/ramp/load");
 	label_is(doc, "ramp", "ramp");
 	label_is(doc, "", "");

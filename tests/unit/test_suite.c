@@ -8,7 +8,10 @@ static struct suite s;
 static int
 parse(const json_t *doc, struct err *e)
 {
-	return suite_parse(doc, &s, e);
+	int rc = suite_parse(doc, &s, e);
+
+	suite_fini(&s);
+	return rc;
 }
 
 static void
@@ -226,6 +229,165 @@ START_TEST(a_suite_writes_unless_it_only_reads_and_fills_nothing)
 }
 END_TEST
 
+/* Two tests: IOPS with a cell of 512 bytes, filled twice; more, which goes on from it. */
+static void
+load_tests(void)
+{
+	static const char text[] =
+		"{\"ssdlab\":\"suite/v1\",\"name\":\"x\",\"version\":1,\"tests\":["
+		"{\"id\":\"iops\",\"purge\":true,\"fill\":{\"passes\":2},\"rounds\":{"
+		"\"measure\":\"60s\",\"cells\":[{\"workload\":{\"id\":\"w512\",\"read\":"
+		"\"0%\",\"access\":\"random\",\"block\":\"512B\",\"in_flight\":4}},"
+		"{\"workload\":{\"id\":\"w4k\",\"read\":\"0%\",\"access\":\"random\","
+		"\"block\":\"4KiB\",\"in_flight\":4}}],"
+		"\"tracking\":[{\"cell\":\"w4k\",\"metric\":\"iops\"}]}},"
+		"{\"id\":\"more\",\"continues\":true,\"rounds\":{\"measure\":\"5s\","
+		"\"pause\":\"5s\",\"max_rounds\":10,\"stop_capacities\":0.5,\"cells\":[{"
+		"\"workload\":{\"id\":\"w4k\",\"read\":\"0%\",\"access\":\"random\","
+		"\"block\":\"4KiB\",\"in_flight\":4}}]}}]}";
+	struct err e = {0};
+	json_t *doc = NULL;
+
+	OK(json_parse(text, strlen(text), &doc, &e));
+	OK(suite_parse(doc, &s, &e));
+	json_decref(doc);
+}
+
+START_TEST(tests_say_how_they_are_measured)
+{
+	const struct rounds *r;
+
+	load_tests();
+	ck_assert_uint_eq(s.n_tests, 2);
+	ck_assert_uint_eq(s.n_workloads, 0);
+	ck_assert(s.tests[0].purge && !s.tests[0].continues);
+	r = &s.tests[0].rounds;
+	ck_assert_uint_eq(r->window, 5);
+	ck_assert_double_eq(r->range_percent, 20);
+	ck_assert_double_eq(r->slope_percent, 10);
+	ck_assert_uint_eq(r->max_rounds, 25);
+	ck_assert_uint_eq(r->tracked[0].cell, 1);
+	ck_assert_int_eq(s.tests[1].rounds.cells[0].pause_ns, 5 * NS_PER_S);
+	ck_assert_int_eq(rounds_duration_ns(&s.tests[1].rounds), 10 * NS_PER_S);
+	ck_assert(suite_writes(&s));
+	suite_fini(&s);
+}
+END_TEST
+
+START_TEST(the_cost_of_tests_is_that_of_all_their_rounds)
+{
+	struct suite_cost cost;
+
+	load_tests();
+	suite_cost(&s, 1000000000, 100000000, 1000000, &cost);
+	ck_assert_uint_eq(cost.points, 2 + 25 * 2 + 10);
+	/* purge and two passes of 10 s, 25 rounds of 2 min, 10 of 10 s */
+	ck_assert_int_eq(cost.duration_ns, (30 + 25 * 120 + 100) * NS_PER_S);
+	/* 1 MB/s in all rounds; the second test would stop at 500 MB */
+	ck_assert_uint_eq(cost.write_bytes, UINT64_C(3000000000) +
+						    UINT64_C(25) * 120 * 1000000 +
+						    UINT64_C(50) * 1000000);
+	suite_cost(&s, 20000000, 100000000, 1000000, &cost);
+	/* of 20 MB: half of them, and the round in which that is passed */
+	ck_assert_uint_eq(cost.write_bytes,
+		UINT64_C(60000000) + UINT64_C(3000) * 1000000 + 10000000 + 5000000);
+	suite_fini(&s);
+}
+END_TEST
+
+START_TEST(tests_become_steps_in_order)
+{
+	struct program p;
+
+	load_tests();
+	suite_compile(&s, 256 << 20, 512, &p);
+	ck_assert_uint_eq(p.n_steps, 5);
+	ck_assert_int_eq(p.steps[1].kind, STEP_PURGE);
+	ck_assert_int_eq(p.steps[2].kind, STEP_FILL);
+	ck_assert_uint_eq(p.steps[2].passes, 2);
+	ck_assert_int_eq(p.steps[3].kind, STEP_ROUNDS);
+	ck_assert_str_eq(p.steps[3].test, "iops");
+	ck_assert_uint_eq(p.steps[3].rounds.n_cells, 2);
+	ck_assert_uint_eq(p.steps[3].rounds.stop_bytes, 0);
+	ck_assert_str_eq(p.steps[4].test, "more");
+	ck_assert_uint_eq(p.steps[4].rounds.stop_bytes, 128 << 20);
+	ck_assert_uint_eq(p.region_length, 256 << 20);
+	program_fini(&p);
+	suite_fini(&s);
+}
+END_TEST
+
+START_TEST(cells_that_a_drive_has_no_blocks_for_are_left_out_and_named)
+{
+	struct str out = {0};
+	struct err e = {0};
+	struct program p;
+
+	load_tests();
+	suite_left_out(&s, 512, &out);
+	ck_assert_str_eq(str_text(&out), "");
+	suite_left_out(&s, 4096, &out);
+	ck_assert_str_eq(str_text(&out), "iops/w512");
+	OK(suite_fits(&s, 256 << 20, 4096, &e));
+	suite_compile(&s, 256 << 20, 4096, &p);
+	ck_assert_uint_eq(p.steps[3].rounds.n_cells, 1);
+	ck_assert_uint_eq(p.steps[3].rounds.tracked[0].cell, 0);
+	ck_assert_uint_eq(p.steps[3].rounds.n_left_out, 1);
+	ck_assert_str_eq(p.steps[3].rounds.left_out[0], "w512");
+	program_fini(&p);
+	/* what is tracked is missing: the test is, and the one that goes on from it */
+	s.tests[0].rounds.tracked[0].cell = 0;
+	str_reset(&out);
+	suite_left_out(&s, 4096, &out);
+	ck_assert_str_eq(str_text(&out), "iops, more");
+	FAILS(suite_fits(&s, 256 << 20, 4096, &e), ERR_INVALID, "no test of suite x@1");
+	suite_compile(&s, 256 << 20, 4096, &p);
+	ck_assert_uint_eq(p.n_steps, 3);
+	ck_assert_uint_eq(p.steps[1].rounds.n_cells, 0);
+	ck_assert_uint_eq(p.steps[1].rounds.n_tracked, 0);
+	ck_assert_uint_eq(p.steps[1].rounds.n_left_out, 2);
+	program_fini(&p);
+	str_fini(&out);
+	suite_fini(&s);
+}
+END_TEST
+
+START_TEST(a_cell_without_room_is_told_with_its_test)
+{
+	struct err e = {0};
+
+	load_tests();
+	s.tests[1].rounds.cells[0].workload.streams[0].to_percent = 1e-5;
+	FAILS(suite_fits(&s, 256 << 20, 512, &e), ERR_INVALID,
+		"suite x@1, test more, cell w4k: ");
+	suite_fini(&s);
+}
+END_TEST
+
+START_TEST(a_test_is_chosen_with_what_it_goes_on_from)
+{
+	static const char second[][WORKLOAD_ID_MAX] = {"more"};
+	static const char first[][WORKLOAD_ID_MAX] = {"iops"};
+	static const char both[][WORKLOAD_ID_MAX] = {"more", "iops"};
+	static const char wrong[][WORKLOAD_ID_MAX] = {"w4k"};
+	struct err e = {0};
+
+	load_tests();
+	FAILS(suite_choose(&s, second, 1, &e), ERR_INVALID,
+		"test \"more\" goes on where \"iops\" ends");
+	ck_assert_str_eq(e.pointer, "/workloads/0");
+	FAILS(suite_choose(&s, wrong, 1, &e), ERR_INVALID,
+		"suite x@1 has no test \"w4k\"");
+	ck_assert_str_eq(e.fix, "it has: iops, more");
+	OK(suite_choose(&s, both, 2, &e));
+	ck_assert_uint_eq(s.n_tests, 2);
+	OK(suite_choose(&s, first, 1, &e));
+	ck_assert_uint_eq(s.n_tests, 1);
+	ck_assert_str_eq(s.tests[0].id, "iops");
+	suite_fini(&s);
+}
+END_TEST
+
 START_TEST(a_reference_has_a_name_and_a_version)
 {
 	static const char *const bad[] = {"", "x", "x@", "@1", "x@0", "x@1x", "x@1000000",
@@ -259,6 +421,12 @@ main(void)
 	tcase_add_test(tc, the_cost_is_the_fill_and_the_ramps);
 	tcase_add_test(tc, chosen_workloads_keep_their_order);
 	tcase_add_test(tc, a_suite_writes_unless_it_only_reads_and_fills_nothing);
+	tcase_add_test(tc, tests_say_how_they_are_measured);
+	tcase_add_test(tc, the_cost_of_tests_is_that_of_all_their_rounds);
+	tcase_add_test(tc, tests_become_steps_in_order);
+	tcase_add_test(tc, cells_that_a_drive_has_no_blocks_for_are_left_out_and_named);
+	tcase_add_test(tc, a_cell_without_room_is_told_with_its_test);
+	tcase_add_test(tc, a_test_is_chosen_with_what_it_goes_on_from);
 	tcase_add_test(tc, a_reference_has_a_name_and_a_version);
 	return unit_run("suite", tc);
 }

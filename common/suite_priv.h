@@ -1,0 +1,49 @@
+/*
+ * suite_priv - what the two forms of a suite share: suite.c reads and plans ramps of
+ * workloads, suite_tests.c tests of rounds.
+ */
+#ifndef COMMON_SUITE_PRIV_H
+#define COMMON_SUITE_PRIV_H
+
+#include "common/suite.h"
+
+/* suite_bad sets ERR_INVALID with a sentence and a pointer; -1. */
+int suite_bad(struct err *e, const char *at, const char *text);
+
+/* A fill as a suite asks for it. */
+struct suite_fill {
+	uint32_t passes, block_bytes, in_flight;
+};
+
+/* suite_read_fill reads the object of a fill. ERR_INVALID with pointer. */
+int suite_read_fill(
+	const json_t *fill, const char *at, struct suite_fill *ret_f, struct err *e);
+
+/* suite_fill_step makes step a fill. */
+void suite_fill_step(const struct suite_fill *f, struct step *step);
+
+/* suite_tests_read reads "tests". ERR_INVALID with pointer. */
+int suite_tests_read(const json_t *doc, struct suite *s, struct err *e);
+
+/* suite_tests_choose is suite_choose for tests, of which s has all ids. ERR_INVALID when
+ * one goes on where one that was not chosen ends. */
+int suite_tests_choose(
+	struct suite *s, const char (*ids)[WORKLOAD_ID_MAX], size_t n, struct err *e);
+
+/* suite_tests_fit checks the cells of all tests that are possible on a drive with these
+ * logical blocks, and that there are any. ERR_INVALID with fix. */
+int suite_tests_fit(const struct suite *s, uint64_t region_bytes,
+	uint32_t logical_block_bytes, struct err *e);
+
+/* suite_tests_cost adds the cost of all tests to *ret_cost, at most: all rounds. */
+void suite_tests_cost(const struct suite *s, uint64_t capacity_bytes,
+	uint64_t fill_bytes_per_s, uint64_t write_bytes_per_s,
+	struct suite_cost *ret_cost);
+
+/* suite_tests_steps counts the steps of all tests; suite_tests_compile writes them and
+ * returns the end. */
+size_t suite_tests_steps(const struct suite *s);
+struct step *suite_tests_compile(const struct suite *s, uint64_t capacity_bytes,
+	uint32_t logical_block_bytes, struct step *step);
+
+#endif

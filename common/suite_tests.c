@@ -1,0 +1,301 @@
+/* The form of a suite that has tests, whose cells are measured in rounds. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/json.h"
+#include "common/parse.h"
+#include "common/str.h"
+#include "common/suite_priv.h"
+#include "common/xalloc.h"
+
+#define AT_MAX 64
+
+static int
+read_prepare(const json_t *o, const char *at, struct suite_test *t, struct err *e)
+{
+	struct suite_fill fill = {0};
+	char below[AT_MAX + 16];
+
+	snprintf(below, sizeof(below), "%s/fill", at);
+	if (json_has(o, "purge") && json_need_bool(o, at, "purge", &t->purge, e) != 0)
+		return -1;
+	if (json_has(o, "continues") &&
+		json_need_bool(o, at, "continues", &t->continues, e) != 0)
+		return -1;
+	if (json_has(o, "fill") &&
+		suite_read_fill(json_object_get(o, "fill"), below, &fill, e) != 0)
+		return -1;
+	t->fill_passes = fill.passes;
+	t->fill_block_bytes = fill.block_bytes;
+	t->fill_in_flight = fill.in_flight;
+	if (!t->continues || (!t->purge && t->fill_passes == 0))
+		return 0;
+	snprintf(below, sizeof(below), "%s/continues", at);
+	return suite_bad(e, below,
+		"a test that is purged or filled does not go on where another ends");
+}
+
+static int
+read_test(const json_t *o, const char *at, struct suite_test *t, struct err *e)
+{
+	static const char *const names[] = {
+		"id", "title", "continues", "purge", "fill", "rounds", NULL};
+	char below[AT_MAX + 16];
+	const char *title = "";
+	json_t *rounds;
+
+	if (json_only(o, at, names, e) != 0 ||
+		workload_need_id(o, at, "id", t->id, e) != 0)
+		return -1;
+	if (json_has(o, "title") && json_need_text(o, at, "title", &title, e) != 0)
+		return -1;
+	if (strlen(title) >= sizeof(t->title)) {
+		err_set(e, ERR_INVALID, "a title has at most 127 bytes");
+		return err_at(e, "%s/title", at);
+	}
+	snprintf(t->title, sizeof(t->title), "%s", title[0] != '\0' ? title : t->id);
+	snprintf(below, sizeof(below), "%s/rounds", at);
+	if (read_prepare(o, at, t, e) != 0 ||
+		json_need_object(o, at, "rounds", &rounds, e) != 0 ||
+		rounds_parse(rounds, below, &t->rounds, &t->stop_capacities, e) != 0)
+		return -1;
+	return rounds_check_names(&t->rounds, t->id, below, e);
+}
+
+static int
+check_new(const struct suite *s, size_t n, const char *at, struct err *e)
+{
+	const struct suite_test *t = &s->tests[n];
+
+	if (n == 0 && t->continues) {
+		err_set(e, ERR_INVALID,
+			"before the first test there is none to go on from");
+		return err_at(e, "%s/continues", at);
+	}
+	for (size_t k = 0; k < n; k++) {
+		if (strcmp(s->tests[k].id, t->id) != 0)
+			continue;
+		err_set(e, ERR_INVALID, "the id \"%s\" is already that of test %zu",
+			t->id, k);
+		return err_at(e, "%s/id", at);
+	}
+	return 0;
+}
+
+int
+suite_tests_read(const json_t *doc, struct suite *s, struct err *e)
+{
+	json_t *list;
+
+	if (json_need_array(doc, "", "tests", &list, e) != 0)
+		return -1;
+	if (json_array_size(list) < 1 || json_array_size(list) > SUITE_TESTS_MAX)
+		return suite_bad(e, "/tests", "a suite has 1 to 64 tests");
+	s->tests = xcalloc(json_array_size(list), sizeof(*s->tests));
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		char at[AT_MAX];
+
+		snprintf(at, sizeof(at), "/tests/%zu", i);
+		/* counted first, so that what was read of it is freed */
+		s->n_tests = i + 1;
+		if (read_test(json_array_get(list, i), at, &s->tests[i], e) != 0 ||
+			check_new(s, i, at, e) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The number of the id, n when it is not listed. */
+static size_t
+place_of(const char *id, const char (*ids)[WORKLOAD_ID_MAX], size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && strcmp(ids[i], id) != 0)
+		i++;
+	return i;
+}
+
+int
+suite_tests_choose(
+	struct suite *s, const char (*ids)[WORKLOAD_ID_MAX], size_t n, struct err *e)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->n_tests; i++) {
+		size_t at = place_of(s->tests[i].id, ids, n);
+
+		if (at == n || !s->tests[i].continues ||
+			place_of(s->tests[i - 1].id, ids, n) < n)
+			continue;
+		err_set(e, ERR_INVALID, "test \"%s\" goes on where \"%s\" ends",
+			s->tests[i].id, s->tests[i - 1].id);
+		err_at(e, "/workloads/%zu", at);
+		return err_fix(e, "name \"%s\", too", s->tests[i - 1].id);
+	}
+	for (size_t i = 0; i < s->n_tests; i++) {
+		struct suite_test *t = &s->tests[i];
+
+		if (place_of(t->id, ids, n) == n) {
+			rounds_fini(&t->rounds);
+			continue;
+		}
+		if (kept != i) {
+			s->tests[kept] = *t;
+			memset(t, 0, sizeof(*t));
+		}
+		kept++;
+	}
+	s->n_tests = kept;
+	return 0;
+}
+
+/* Whether such a drive can do test i, and what it goes on from. */
+static bool
+is_possible(const struct suite *s, size_t i, uint32_t logical_block_bytes)
+{
+	while (s->tests[i].continues && i > 0) {
+		if (!rounds_is_possible(&s->tests[i].rounds, logical_block_bytes))
+			return false;
+		i--;
+	}
+	return rounds_is_possible(&s->tests[i].rounds, logical_block_bytes);
+}
+
+void
+suite_left_out(const struct suite *s, uint32_t logical_block_bytes, struct str *out)
+{
+	for (size_t i = 0; i < s->n_tests; i++) {
+		const struct suite_test *t = &s->tests[i];
+		struct rounds r;
+
+		if (!is_possible(s, i, logical_block_bytes)) {
+			str_printf(out, "%s%s", out->len > 0 ? ", " : "", t->id);
+			continue;
+		}
+		rounds_copy(&t->rounds, logical_block_bytes, &r);
+		for (size_t k = 0; k < r.n_left_out; k++)
+			str_printf(out, "%s%s/%s", out->len > 0 ? ", " : "", t->id,
+				r.left_out[k]);
+		rounds_fini(&r);
+	}
+}
+
+static int
+fits_test(const struct suite *s, const struct suite_test *t, uint64_t region_bytes,
+	uint32_t logical_block_bytes, struct err *e)
+{
+	if (t->fill_passes > 0 && t->fill_block_bytes % logical_block_bytes != 0) {
+		err_set(e, ERR_INVALID,
+			"test %s: the fill's block does not fit the drive's logical "
+			"blocks of %u bytes",
+			t->id, (unsigned)logical_block_bytes);
+		return err_fix(e, "leave the test out with \"workloads\"");
+	}
+	for (size_t i = 0; i < t->rounds.n_cells; i++) {
+		const struct workload *w = &t->rounds.cells[i].workload;
+
+		if (workload_unit(w) % logical_block_bytes != 0 ||
+			workload_fits(w, region_bytes, logical_block_bytes, e) == 0)
+			continue;
+		err_ctx(e, "suite %s@%u, test %s, cell %s", s->name, (unsigned)s->version,
+			t->id, w->id);
+		return err_fix(e, "use a larger drive, or leave the test out with "
+				  "\"workloads\"");
+	}
+	return 0;
+}
+
+int
+suite_tests_fit(const struct suite *s, uint64_t region_bytes,
+	uint32_t logical_block_bytes, struct err *e)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_tests; i++) {
+		if (!is_possible(s, i, logical_block_bytes))
+			continue;
+		if (fits_test(s, &s->tests[i], region_bytes, logical_block_bytes, e) != 0)
+			return -1;
+		n++;
+	}
+	if (n > 0)
+		return 0;
+	err_set(e, ERR_INVALID,
+		"no test of suite %s@%u can be done with the drive's logical blocks of "
+		"%u "
+		"bytes",
+		s->name, (unsigned)s->version, (unsigned)logical_block_bytes);
+	return err_fix(e, "use a drive with smaller logical blocks");
+}
+
+/* What the rounds of a test write at most, at so many bytes a second. */
+static double
+rounds_written(const struct suite_test *t, double capacity_bytes, double bytes_per_s)
+{
+	double round = 0, all, limit;
+
+	for (size_t i = 0; i < t->rounds.n_cells; i++) {
+		const struct rounds_cell *c = &t->rounds.cells[i];
+
+		round += workload_written_part(&c->workload) * bytes_per_s *
+			 (double)(c->warmup_ns + c->measure_ns) / 1e9;
+	}
+	all = round * t->rounds.max_rounds;
+	limit = t->stop_capacities * capacity_bytes + round;
+	return t->stop_capacities > 0 && limit < all ? limit : all;
+}
+
+void
+suite_tests_cost(const struct suite *s, uint64_t capacity_bytes,
+	uint64_t fill_bytes_per_s, uint64_t write_bytes_per_s,
+	struct suite_cost *ret_cost)
+{
+	double capacity = (double)capacity_bytes;
+
+	for (size_t i = 0; i < s->n_tests; i++) {
+		const struct suite_test *t = &s->tests[i];
+		double fill = ((double)t->fill_passes + (t->purge ? 1 : 0)) * capacity;
+		double written = fill +
+				 rounds_written(t, capacity, (double)write_bytes_per_s);
+
+		ret_cost->duration_ns += (int64_t)(fill / (double)fill_bytes_per_s *
+						   1e9) +
+					 rounds_duration_ns(&t->rounds) *
+						 t->rounds.max_rounds;
+		ret_cost->write_bytes += (uint64_t)written;
+		ret_cost->points += t->fill_passes +
+				    t->rounds.max_rounds * (uint32_t)t->rounds.n_cells;
+	}
+}
+
+size_t
+suite_tests_steps(const struct suite *s)
+{
+	return 3 * s->n_tests; /* purge, fill, rounds */
+}
+
+struct step *
+suite_tests_compile(const struct suite *s, uint64_t capacity_bytes,
+	uint32_t logical_block_bytes, struct step *step)
+{
+	for (size_t i = 0; i < s->n_tests; i++, step++) {
+		const struct suite_test *t = &s->tests[i];
+		const struct suite_fill fill = {
+			t->fill_passes, t->fill_block_bytes, t->fill_in_flight};
+		bool possible = is_possible(s, i, logical_block_bytes);
+
+		if (possible && t->purge)
+			(step++)->kind = STEP_PURGE;
+		if (possible && t->fill_passes > 0)
+			suite_fill_step(&fill, step++);
+		step->kind = STEP_ROUNDS;
+		snprintf(step->test, sizeof(step->test), "%s", t->id);
+		rounds_copy(
+			&t->rounds, possible ? logical_block_bytes : 0, &step->rounds);
+		step->rounds.stop_bytes = (uint64_t)(t->stop_capacities *
+						     (double)capacity_bytes);
+	}
+	return step;
+}

@@ -17,6 +17,7 @@
 #include "common/xalloc.h"
 #include "runner/load.h"
 #include "runner/outbox.h"
+#include "runner/purge.h"
 
 /* The seed of a point: seed + step * SEED_STEP + point (schema/program.md). */
 #define SEED_STEP 1000003
@@ -473,6 +474,49 @@ verify(struct steps *s, struct drive_id *ret_seen)
 }
 
 static int
+purge_drive(struct steps *s, const struct purge_job *job, const struct purge_choice *c)
+{
+	struct purge_report report;
+	struct drive_id seen;
+	struct err e = {0};
+	json_t *o = json_object();
+
+	json_put(o, "step", json_integer(s->step));
+	purge_choice_json(c, o);
+	outbox_event(s->env->outbox, "purge.start", json_deep_copy(o));
+	log_info("purge.start", "method=%s", purge_method_name(c->method));
+	purge_run(job, c, &report, &e);
+	purge_report_json(&report, o);
+	outbox_event(s->env->outbox, "purge.end", o);
+	if (report.end == PURGE_STOPPED)
+		return cancel(s);
+	if (report.end == PURGE_DONE)
+		return verify(s, &seen);
+	steps_fail(s->r, steps_class(&e), &e);
+	return -1;
+}
+
+/* A purge may change who the drive is: it is looked at again behind it. */
+static int
+run_purge(struct steps *s)
+{
+	const struct purge_job job = {
+		.fd = s->env->fd,
+		.drive = &s->program->drive,
+		.seed = s->program->seed + (uint64_t)s->step * SEED_STEP,
+		.tick = on_tick,
+		.arg = s,
+	};
+	struct purge_choice choice;
+	struct err e = {0};
+
+	if (purge_look(&job, &choice, &e) == 0)
+		return purge_drive(s, &job, &choice);
+	steps_fail(s->r, steps_class(&e), &e);
+	return -1;
+}
+
+static int
 run_step(struct steps *s, const struct step *step, struct drive_id *ret_seen)
 {
 	if (verify(s, ret_seen) != 0)
@@ -481,7 +525,7 @@ run_step(struct steps *s, const struct step *step, struct drive_id *ret_seen)
 	case STEP_IDENTIFY:
 		return 0;
 	case STEP_PURGE:
-		return fail(s, "recipe", "this runner does not purge drives");
+		return run_purge(s);
 	case STEP_FILL:
 		return run_fill(s, step);
 	case STEP_WORKLOAD:

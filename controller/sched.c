@@ -316,30 +316,43 @@ load_identity(struct tx *t, int64_t drive, struct drive_id *ret_id, struct err *
 	return rc;
 }
 
-/* What the program of a run is made of. */
+/* What the program of a run is made of; campaign, max_errors and suite stay for the next
+ * run of the same campaign. */
 struct recipe {
-	int64_t campaign;
+	int64_t campaign; /* 0: not read yet */
 	int64_t max_errors;
 	struct suite suite;
 	struct drive_id drive;
 };
 
 static int
-load_recipe(struct tx *t, int64_t run, struct recipe *ret_r, struct err *e)
+load_campaign(struct tx *t, int64_t campaign, struct recipe *r, struct err *e)
 {
+	r->campaign = 0;
+	suite_fini(&r->suite);
+	if (tx_int(t, &r->max_errors, e,
+		    "SELECT json_extract(doc, '$.max_errors') FROM campaign"
+		    " WHERE id = ?1",
+		    "i", campaign) < 0 ||
+		sched_suite(t, campaign, &r->suite, e) != 0)
+		return -1;
+	r->campaign = campaign;
+	return 0;
+}
+
+static int
+load_recipe(struct tx *t, int64_t run, struct recipe *r, struct err *e)
+{
+	int64_t campaign = 0;
 	int64_t drive = 0;
 
-	if (tx_int(t, &ret_r->campaign, e, "SELECT campaign_id FROM run WHERE id = ?1",
-		    "i", run) < 0 ||
-		tx_int(t, &ret_r->max_errors, e,
-			"SELECT json_extract(doc, '$.max_errors') FROM campaign"
-			" WHERE id = ?1",
-			"i", ret_r->campaign) < 0 ||
+	if (tx_int(t, &campaign, e, "SELECT campaign_id FROM run WHERE id = ?1", "i",
+		    run) < 0 ||
 		tx_int(t, &drive, e, "SELECT drive_id FROM run WHERE id = ?1", "i", run) <
 			0 ||
-		sched_suite(t, ret_r->campaign, &ret_r->suite, e) != 0)
+		(campaign != r->campaign && load_campaign(t, campaign, r, e) != 0))
 		return -1;
-	return load_identity(t, drive, &ret_r->drive, e);
+	return load_identity(t, drive, &r->drive, e);
 }
 
 /* The program of an attempt as text, owned by the caller. */
@@ -407,23 +420,20 @@ grant_recipe(struct tx *t, const struct plan *p, const struct plan_run *r,
 	return campaign_started(t, x->campaign, ACTOR, e);
 }
 
-/* Grants a run its drive, or ends it when what is stored makes no program. */
+/* Grants a run its drive, or ends it when what is stored makes no program. x is room, and
+ * remembers the campaign. */
 static int
-grant(struct tx *t, const struct plan *p, const struct plan_run *r, struct err *e)
+grant(struct tx *t, const struct plan *p, const struct plan_run *r, struct recipe *x,
+	struct err *e)
 {
-	struct recipe *x = xcalloc(1, sizeof(*x));
 	struct err why = {0};
-	int rc = load_recipe(t, r->id, x, &why);
 
-	if (rc == 0)
-		rc = grant_recipe(t, p, r, x, e);
-	else if (is_store_failure(&why))
-		*e = why;
-	else
-		rc = run_reject(t, r->id, why.text, ACTOR, e);
-	suite_fini(&x->suite);
-	free(x);
-	return rc;
+	if (load_recipe(t, r->id, x, &why) == 0)
+		return grant_recipe(t, p, r, x, e);
+	if (!is_store_failure(&why))
+		return run_reject(t, r->id, why.text, ACTOR, e);
+	*e = why;
+	return -1;
 }
 
 /* Ends the runs whose documents this version cannot read; nothing will change that. */
@@ -438,8 +448,8 @@ reject_unreadable(struct tx *t, const struct sched_world *w, struct err *e)
 
 		load_recipe(t, w->unreadable[i], x, &why);
 		rc = run_reject(t, w->unreadable[i], why.text, ACTOR, e);
-		suite_fini(&x->suite);
 	}
+	suite_fini(&x->suite);
 	free(x);
 	return rc;
 }
@@ -460,6 +470,7 @@ int
 sched_pass(struct tx *t, void *arg, struct err *e)
 {
 	struct sched_world w;
+	struct recipe *x = xcalloc(1, sizeof(*x));
 	int rc = sched_load(t, 0, &w, e);
 
 	(void)arg;
@@ -470,9 +481,11 @@ sched_pass(struct tx *t, void *arg, struct err *e)
 	for (size_t i = 0; rc == 0 && i < w.plan.n_runs; i++) {
 		const struct plan_run *r = &w.plan.runs[i];
 
-		rc = r->granted ? grant(t, &w.plan, r, e)
+		rc = r->granted ? grant(t, &w.plan, r, x, e)
 				: note_blockers(t, &w.plan, r, e);
 	}
+	suite_fini(&x->suite);
+	free(x);
 	sched_fini(&w);
 	return rc;
 }

@@ -1,0 +1,335 @@
+/*
+ * bench limits - how long the largest requests take, against the bounds they have to
+ * keep.
+ *
+ * A campaign of 1,000 drives with 20 workloads of 13 points each: planned, submitted, and
+ * passed over by the scheduler with every drive free. The curves with all their facts and
+ * all percentiles of a run with 20 x 13 points, read from the database. Requests go from
+ * the text of their body to the text of their answer, through the handlers and a real
+ * store.
+ *
+ *   bench/limits FOLDER-OF-SUITES
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "controller/suites.h"
+#include "tests/unit/data_rig.h"
+#include "tests/unit/model_rig.h"
+
+#define SUITE "storagereview-2021@1"
+#define NODES 50
+#define DRIVES 1000
+#define WORKLOADS 20
+#define POINTS 13
+#define IOS_PER_POINT 200000
+#define REPEATS 20
+
+#define PLAN_SECONDS 1.0
+#define PLAN_BYTES (200.0 * 1048576)
+#define CURVE_SECONDS 0.050
+
+static const char *suites;
+
+/* The most memory that this process has had so far, in bytes. */
+static double
+peak_bytes(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[256];
+	double kib = 0;
+
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof(line), f) != NULL)
+		sscanf(line, "VmHWM: %lf", &kib);
+	fclose(f);
+	ck_assert(kib > 0);
+	return kib * 1024;
+}
+
+/* Time on the wall, and of this process on its processors. Others on the machine make the
+ * first longer, not the second, which is what is held against a bound. */
+struct seconds {
+	double wall, cpu;
+};
+
+static double
+cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static struct seconds
+now(void)
+{
+	return (struct seconds){(double)clock_mono() / (double)NS_PER_S, cpu_seconds()};
+}
+
+static struct seconds
+since(struct seconds start)
+{
+	struct seconds s = now();
+
+	return (struct seconds){s.wall - start.wall, s.cpu - start.cpu};
+}
+
+/* Prints what was measured; a bound that is not kept ends the benchmark. */
+static void
+tell(const char *what, struct seconds s, double bound)
+{
+	printf("%-34s %8.1f ms %8.1f ms of processor", what, s.wall * 1e3, s.cpu * 1e3);
+	if (bound > 0)
+		printf("   bound %.0f ms", bound * 1e3);
+	printf("\n");
+	fflush(stdout);
+	ck_assert_msg(!(bound > 0) || s.cpu < bound, "%s: too slow", what);
+}
+
+/* A request from the text of its body to the text of its answer: its seconds. */
+static struct seconds
+request(api_fn *fn, int64_t id, const char *query, const char *body)
+{
+	struct seconds start = now();
+	json_t *doc = NULL;
+	struct err e = {0};
+	struct str text = {0};
+
+	if (body != NULL)
+		OK(json_parse(body, strlen(body), &doc, &e));
+	lab_query = query;
+	OK(lab_ask(fn, id, doc, &e));
+	json_write(lab_call.doc, &text);
+	ck_assert_uint_gt(text.len, 0);
+	str_fini(&text);
+	return since(start);
+}
+
+static void
+add_drives(void)
+{
+	char sql[900];
+
+	snprintf(sql, sizeof(sql),
+		"WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i "
+		"< %d)"
+		" INSERT INTO node(id, name, admin, observed, max_runs, created_ns)"
+		" SELECT i, 'sr-' || i, 'active', 'online', %d, 1 FROM k",
+		NODES, DRIVES);
+	rig_exec(sql);
+	snprintf(sql, sizeof(sql),
+		"WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i "
+		"< %d)"
+		" INSERT INTO drive(id, kind, model, serial, wwn, capacity_bytes,"
+		" logical_block_bytes, firmware, virtual, node_id, path, admin, observed,"
+		" first_seen_ns, last_seen_ns) SELECT i, 'nvme', 'Model of a drive',"
+		" printf('SERIAL%%06d', i), printf('eui.%%016d', i), 7681501126656, 512,"
+		" 'FW1', 0, 1 + i %% %d, '/dev/nvme' || i || 'n1', 'destructive', "
+		"'present',"
+		" 1, 1 FROM k",
+		DRIVES, NODES);
+	rig_exec(sql);
+}
+
+/* The text of a campaign over all drives; owned by the caller. */
+static char *
+campaign_text(void)
+{
+	json_t *drives = json_array();
+	json_t *doc;
+	char *text;
+
+	for (int i = 1; i <= DRIVES; i++) {
+		json_t *d = json_object();
+
+		json_put(d, "serial", json_sprintf("SERIAL%06d", i));
+		json_put(d, "model", json_string("Model of a drive"));
+		json_put(d, "wwn", json_sprintf("eui.%016d", i));
+		json_array_append_new(drives, d);
+	}
+	doc = json_pack("{s:s, s:s, s:s, s:o}", "ssdlab", "campaign/v1", "name",
+		"as large as it gets", "suite", SUITE, "drives", drives);
+	ck_assert_ptr_nonnull(doc);
+	text = json_dumps(doc, 0);
+	json_decref(doc);
+	return text;
+}
+
+START_TEST(a_campaign_of_a_thousand_drives)
+{
+	struct err e = {0};
+	char *text;
+	struct seconds start;
+
+	lab_up();
+	OK(rig_write(suites_load, (void *)(uintptr_t)suites, &e));
+	add_drives();
+	text = campaign_text();
+	printf("campaign of %d drives, %s, body of %zu bytes\n", DRIVES, SUITE,
+		strlen(text));
+	tell("plan", request(api_campaigns_post, 0, "dry_run=plan", text), PLAN_SECONDS);
+	ck_assert_uint_eq(
+		json_array_size(json_object_get(lab_call.doc, "drives")), DRIVES);
+	tell("submit", request(api_campaigns_post, 0, "", text), PLAN_SECONDS);
+	tell("plan behind it", request(api_campaigns_post, 0, "dry_run=plan", text),
+		PLAN_SECONDS);
+	start = now();
+	OK(rig_write(sched_pass, NULL, &e));
+	tell("scheduling pass, all granted", since(start), PLAN_SECONDS);
+	rig_is("SELECT count(*) FROM attempt WHERE state = 'granted'", "1000");
+	printf("memory at most %.1f MiB, bound %.0f MiB\n", peak_bytes() / 1048576,
+		PLAN_BYTES / 1048576);
+	ck_assert_msg(peak_bytes() < PLAN_BYTES, "too much memory");
+	free(text);
+	lab_down();
+}
+END_TEST
+
+/* A latency like those of a busy drive: spread over octaves, with a tail. */
+static uint64_t
+latency(uint64_t *random, double mean_ns)
+{
+	double u, v;
+
+	*random = *random * UINT64_C(6364136223846793005) + 1442695040888963407U;
+	u = ((double)(*random >> 11) + 1) / 9007199254740994.0;
+	*random = *random * UINT64_C(6364136223846793005) + 1442695040888963407U;
+	v = (double)(*random >> 11) / 9007199254740992.0;
+	return (uint64_t)(mean_ns *
+			  exp(0.7 * sqrt(-2 * log(u)) * cos(6.28318530718 * v)));
+}
+
+/* Feeds one finished point, k-th of its workload: the maximum, then 10 % to 120 %. */
+static void
+feed_busy_point(uint32_t point, const char *workload, int k, uint64_t *random)
+{
+	struct point_record *p = &rig_feed.point;
+	double load = 10 * k;
+	double ns = 80000 + 1000 * load;
+	uint64_t ops = k == 0 ? IOS_PER_POINT : IOS_PER_POINT / 10 * (uint64_t)k;
+	json_t *counts = json_array();
+	json_t *bytes = json_array();
+
+	memset(p, 0, sizeof(*p));
+	for (uint64_t i = 0; i < ops; i++) {
+		int d = i % 10 < 7 ? DIR_READ : DIR_WRITE;
+		uint64_t x = latency(random, ns);
+
+		hist_add(&p->service[d], x);
+		if (k > 0)
+			hist_add(&p->response[d], x + x / 8);
+	}
+	for (int d = 0; d < DATA_DIRECTIONS; d++) {
+		json_array_append_new(counts, json_u64(p->service[d].n));
+		json_array_append_new(bytes, json_u64(4096 * p->service[d].n));
+	}
+	p->meta = json_pack("{s:i, s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:[s, s], s:n, s:s,"
+			    " s:s, s:i, s:f, s:s, s:s, s:s, s:s}",
+		"point", (int)point, "step", 2, "workload", workload, "state", "done",
+		"started_ns", "1700000000000000000", "length_ns", "1000000000", "ops",
+		counts, "bytes", bytes, "errors", "0", "0", "first_error", "dropped", "0",
+		"backlog_max", "0", "in_flight", 128, "in_flight_mean",
+		(double)ops * ns / 1e9, "cpu_user_ns", "2000", "cpu_system_ns", "1000",
+		"engine", "uring", "seed", "7");
+	ck_assert_ptr_nonnull(p->meta);
+	json_put(p->meta, "load_percent", k > 0 ? json_real(load) : json_null());
+	json_put(p->meta, "offered_iops", k > 0 ? json_real((double)ops) : json_null());
+	feed_raw(++rig_feed.seq, RECORD_POINT, rig_feed.buf,
+		point_encode(p, rig_feed.buf, sizeof(rig_feed.buf)));
+	point_record_fini(p);
+}
+
+static void
+feed_busy_run(void)
+{
+	struct ingest_answer a;
+	struct err e = {0};
+	uint64_t random = 1;
+	char workload[32];
+
+	rig_add_run((struct rig_run){1, 1, 1, 1, "done", "sealed"});
+	feed_reset();
+	for (int w = 0; w < WORKLOADS; w++) {
+		feed_start(1, 101);
+		snprintf(workload, sizeof(workload), "workload-%d", w);
+		for (int k = 0; k < POINTS; k++)
+			feed_busy_point(
+				(uint32_t)(w * POINTS + k + 1), workload, k, &random);
+		OK(feed_send(1, &a, &e));
+	}
+	feed_start(1, 101);
+	feed_result("done");
+	OK(feed_send(1, &a, &e));
+	ck_assert_uint_eq(a.acked, rig_feed.seq);
+}
+
+static int
+by_wall(const void *a, const void *b)
+{
+	double x = ((const struct seconds *)a)->wall;
+	double y = ((const struct seconds *)b)->wall;
+
+	return (x > y) - (x < y);
+}
+
+static struct seconds
+median(struct seconds *s)
+{
+	qsort(s, REPEATS, sizeof(*s), by_wall);
+	return s[REPEATS / 2];
+}
+
+START_TEST(a_run_of_20_workloads_with_13_points)
+{
+	struct seconds curves[REPEATS];
+	struct seconds points[REPEATS];
+	struct seconds both[REPEATS];
+
+	lab_up();
+	rig_seed();
+	feed_busy_run();
+	for (int i = 0; i < REPEATS; i++) {
+		struct seconds start = now();
+
+		curves[i] = request(api_curves_get, 0, "run=r1", NULL);
+		ck_assert_uint_eq(
+			json_array_size(json_object_get(lab_call.doc, "workloads")),
+			WORKLOADS);
+		points[i] = request(api_runs_points, 1, "", NULL);
+		ck_assert_uint_eq(json_array_size(json_object_get(lab_call.doc, "items")),
+			WORKLOADS * POINTS);
+		both[i] = since(start);
+	}
+	printf("run of %d x %d points, %d times\n", WORKLOADS, POINTS, REPEATS);
+	tell("curves and percentiles, first", both[0], 0);
+	tell("curves with all facts, median", median(curves), 0);
+	tell("all percentiles, median", median(points), 0);
+	tell("both, median", median(both), CURVE_SECONDS);
+	tell("both, worst", both[REPEATS - 1], 0);
+	feed_reset();
+	lab_down();
+}
+END_TEST
+
+int
+main(int argc, char **argv)
+{
+	TCase *tc = tcase_create("limits");
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: limits FOLDER-OF-SUITES\n");
+		return 2;
+	}
+	suites = argv[1];
+	tcase_set_timeout(tc, 300);
+	tcase_add_test(tc, a_campaign_of_a_thousand_drives);
+	tcase_add_test(tc, a_run_of_20_workloads_with_13_points);
+	return unit_run("limits", tc);
+}

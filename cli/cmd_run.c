@@ -284,6 +284,25 @@ show_curves(struct cli *c, const char *run, struct err *e)
 	return rc;
 }
 
+/* Why points have flags: a sentence for each. */
+static void
+show_reasons(struct cli *c, const json_t *points)
+{
+	static const struct column columns[] = {
+		{"POINT", "point", UNIT_WHOLE, COL_KEEP, NULL},
+		{"FLAG", "flag", UNIT_TEXT, COL_KEEP, NULL},
+		{"WHY", "text", UNIT_TEXT, COL_KEEP, NULL},
+	};
+	static const char *const inherit[] = {"point", NULL};
+	json_t *rows = show_rows(points, "reasons", inherit);
+
+	if (json_array_size(rows) > 0) {
+		show_title(&c->out, "Flags");
+		table_print(&c->out, rows, COLUMNS(columns));
+	}
+	json_decref(rows);
+}
+
 int
 cmd_run_show(struct cli *c, struct err *e)
 {
@@ -314,6 +333,7 @@ cmd_run_show(struct cli *c, struct err *e)
 		show_add_latency(json_object_get(points, "items"));
 		table_print(&c->out, json_object_get(points, "items"), show_points,
 			show_points_n);
+		show_reasons(c, json_object_get(points, "items"));
 	} else if (rc == 0 && points != NULL && c->flags[FLAG_WORKLOAD] != NULL) {
 		rc = no_points(c, ref.id, e);
 	}

@@ -20,7 +20,8 @@ static const char *const passed[] = {"backlog_max", "dropped", "in_flight",
 	"in_flight_mean", "late_mean_ns", "late_max_ns", "drain_ns", "unfinished",
 	"unfinished_max_ns", "unfinished_factor", "missed_ns", "engine", "seed",
 	"compress_percent", "dedupe_percent", "reference_iops", "length_ns",
-	"cpu_user_ns", "cpu_system_ns", "first_error", NULL};
+	"cpu_user_ns", "cpu_system_ns", "first_error", "workers", "shape", "sampled_ns",
+	NULL};
 
 /* Our own JSON from the database; an empty object when it is not readable. */
 static json_t *
@@ -46,8 +47,7 @@ real_of(const json_t *doc, const char *name)
 static void
 add_facts(json_t *o, const json_t *meta)
 {
-	unsigned flags = flags_of_point(
-		meta, real_of(o, "iops"), real_of(o, "littles_n"));
+	double iops = real_of(o, "iops"), littles_n = real_of(o, "littles_n");
 
 	for (size_t i = 0; passed[i] != NULL; i++) {
 		json_t *v = json_object_get(meta, passed[i]);
@@ -56,7 +56,8 @@ add_facts(json_t *o, const json_t *meta)
 			json_object_set(o, passed[i], v);
 	}
 	json_put(o, "errors", json_integer((json_int_t)flags_errors(meta)));
-	json_put(o, "flags", flags_json(flags));
+	json_put(o, "flags", flags_json(flags_of_point(meta, iops, littles_n)));
+	json_put(o, "reasons", flags_reasons(meta, iops, littles_n));
 }
 
 static json_t *

@@ -1,11 +1,15 @@
 #include "controller/flags.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analysis/sanity.h"
+#include "analysis/shape.h"
 #include "common/clock.h"
+#include "common/json.h"
 #include "common/parse.h"
 #include "common/record.h"
+#include "common/str.h"
 
 /* A counter that is a number or, when it may be large, a decimal text; NAN for neither.
  */
@@ -59,28 +63,118 @@ flags_errors(const json_t *meta)
 	       sum_of_others(meta, "errors");
 }
 
-unsigned
-flags_of_point(const json_t *meta, double iops, double littles_n)
+static double
+seconds(const json_t *doc, const char *name)
 {
-	double seconds = member(meta, "length_ns") / (double)NS_PER_S;
+	return member(doc, name) / (double)NS_PER_S;
+}
+
+/* What is missing is nothing of that kind: 0. */
+static double
+known(double x)
+{
+	return isfinite(x) ? x : 0;
+}
+
+static unsigned
+known_count(double x)
+{
+	return x > 0 && x < 0x1p32 ? (unsigned)x : 0;
+}
+
+/* As runner/seconds.c writes it. */
+static void
+read_shape(const json_t *doc, struct shape *ret_h)
+{
+	const json_t *cliff = json_object_get(doc, "cliff");
+	const json_t *spells = json_object_get(doc, "spells");
+	const json_t *stalls = json_object_get(doc, "stalls");
+
+	*ret_h = (struct shape){.seconds = (size_t)known_count(member(doc, "seconds")),
+		.rate = strcmp(json_text_of(doc, "speed"), "iops") == 0,
+		.cliff = json_is_object(cliff),
+		.cliff_at_s = known(seconds(cliff, "at_ns")),
+		.cliff_after_bytes = known(member(cliff, "after_bytes")),
+		.cliff_from = known(member(cliff, "from")),
+		.cliff_to = known(member(cliff, "to")),
+		.spells = known_count(member(spells, "count")),
+		.spells_s = known(seconds(spells, "length_ns")),
+		.fast = known(member(spells, "fast")),
+		.slow = known(member(spells, "slow")),
+		.stalls = known_count(member(stalls, "count")),
+		.stall_s = known(seconds(stalls, "longest_ns")),
+		.stall_at_s = known(seconds(stalls, "at_ns"))};
+}
+
+/* Everything that a point is judged by. s borrows h. */
+static void
+read_facts(const json_t *meta, double iops, double littles_n, struct shape *h,
+	struct sanity *ret_s)
+{
+	double length = seconds(meta, "length_ns");
 	double others = (double)sum_of_others(meta, "ops");
-	const struct sanity s = {
+	double sampled = seconds(meta, "sampled_ns");
+
+	read_shape(json_object_get(meta, "shape"), h);
+	/* The runner saw seconds, so there were samples to come. */
+	if (h->seconds == 0)
+		sampled = (double)NAN;
+	*ret_s = (struct sanity){
 		/* All operations are offered together. */
-		.iops = others > 0 ? iops + others / seconds : iops,
+		.iops = others > 0 ? iops + others / length : iops,
 		.offered_iops = member(meta, "offered_iops"),
-		.seconds = seconds,
+		.seconds = length,
 		.littles_n = littles_n,
 		.in_flight_mean = member(meta, "in_flight_mean"),
 		.in_flight = member(meta, "in_flight"),
 		.backlog_max = member(meta, "backlog_max"),
 		.late_mean_ns = member(meta, "late_mean_ns"),
-		.missed_seconds = member(meta, "missed_ns") / (double)NS_PER_S,
+		.missed_seconds = seconds(meta, "missed_ns"),
 		.unfinished_factor = member(meta, "unfinished_factor"),
 		.errors = flags_errors(meta),
 		.dropped = whole(member(meta, "dropped")),
+		.shape = h,
+		.workers = known_count(member(meta, "workers")),
+		.cpu_seconds = known(
+			seconds(meta, "cpu_user_ns") + seconds(meta, "cpu_system_ns")),
+		.unsampled_seconds = known(length - sampled),
 	};
+}
 
+unsigned
+flags_of_point(const json_t *meta, double iops, double littles_n)
+{
+	struct shape h;
+	struct sanity s;
+
+	read_facts(meta, iops, littles_n, &h, &s);
 	return sanity_flags(&s);
+}
+
+json_t *
+flags_reasons(const json_t *meta, double iops, double littles_n)
+{
+	json_t *list = json_array();
+	struct shape h;
+	struct sanity s;
+	unsigned flags;
+
+	read_facts(meta, iops, littles_n, &h, &s);
+	flags = sanity_flags(&s);
+	for (unsigned bit = 1; bit <= flags; bit <<= 1) {
+		struct str text = {0};
+		json_t *o;
+
+		if ((flags & bit) == 0)
+			continue;
+		sanity_reason(&s, (enum sanity_flag)bit, &text);
+		o = json_object();
+		json_put(o, "flag", json_string(sanity_name((enum sanity_flag)bit)));
+		json_put(o, "text", json_text(str_text(&text)));
+		json_array_append_new(list, o);
+		str_fini(&text);
+	}
+	return list;
 }
 
 json_t *

@@ -15,6 +15,12 @@
  */
 unsigned flags_of_point(const json_t *meta, double iops, double littles_n);
 
+/*
+ * flags_reasons lists [{flag, text}] for the same: each flag with a sentence that says
+ * why, with the numbers. New reference.
+ */
+json_t *flags_reasons(const json_t *meta, double iops, double littles_n);
+
 /* flags_json lists the names of flags. New reference. */
 json_t *flags_json(unsigned flags);
 

@@ -86,10 +86,37 @@ pack_flush(struct pack *p, struct tx *t, int64_t attempt, int64_t point, struct 
 	return rc;
 }
 
+/* The measured time that a sample covers (schema/wire.md, "SAMPLE"); 0 in doubt. */
+static int64_t
+measured_ns(struct cur *c)
+{
+	size_t len;
+	const uint8_t *payload = cur_bytes(c, 2, &len);
+	uint64_t ns;
+
+	if (len < 48 || (le_get32(payload + 12) & SAMPLE_WARMUP) != 0)
+		return 0;
+	ns = le_get64(payload + 40);
+	return ns <= SAMPLE_LENGTH_MAX ? (int64_t)ns : 0;
+}
+
+/* Notes how much of the point's measured time has samples: "sampled_ns" of its document.
+ */
+static int
+note_sampled(struct tx *t, int64_t attempt, int64_t point, int64_t ns, struct err *e)
+{
+	return tx_exec(t, e,
+		"UPDATE point SET meta = json_set(meta, '$.sampled_ns', CAST(?1 +"
+		" coalesce(CAST(meta ->> 'sampled_ns' AS INTEGER), 0) AS TEXT))"
+		" WHERE attempt_id = ?2 AND point = ?3",
+		"iii", ns, attempt, point);
+}
+
 int
 series_compact(struct tx *t, int64_t attempt, int64_t point, uint64_t end, struct err *e)
 {
 	struct pack p = {0};
+	int64_t sampled_ns = 0;
 	struct cur *c;
 	int rc;
 
@@ -100,6 +127,7 @@ series_compact(struct tx *t, int64_t attempt, int64_t point, uint64_t end, struc
 		return -1;
 	while ((rc = cur_next(c, e)) == 1) {
 		pack_add(&p, c);
+		sampled_ns += measured_ns(c);
 		if (p.bytes.len < SERIES_CHUNK_BYTES)
 			continue;
 		rc = pack_flush(&p, t, attempt, point, e);
@@ -114,6 +142,8 @@ series_compact(struct tx *t, int64_t attempt, int64_t point, uint64_t end, struc
 			"DELETE FROM record WHERE attempt_id = ? AND seq < ? AND"
 			" kind = 2 AND point = ?",
 			"iii", attempt, (int64_t)end, point);
+	if (rc == 0)
+		rc = note_sampled(t, attempt, point, sampled_ns, e);
 	str_fini(&p.bytes);
 	return rc;
 }

@@ -25,7 +25,8 @@ struct series_entry {
 };
 
 /*
- * series_compact moves the sample rows of a point with seq below end into packed ones.
+ * series_compact moves the sample rows of a point with seq below end into packed ones,
+ * and adds the measured time that they cover to "sampled_ns" of the point's document.
  * Twice is no error and changes nothing. ERR_STORE, ERR_FULL.
  */
 int series_compact(

@@ -4,6 +4,9 @@
  *
  *   delay=50us            each I/O takes so long
  *   iops=10000            the device finishes at most so many a second, in order
+ *   cliff=1ms@30s         each I/O takes 1 ms once 30 s have passed since the first, or,
+ *                         with a size for the time, so many bytes have been moved
+ *   throttle=1ms@2s/10s   each I/O takes 1 ms for the first 2 s of every 10 s
  *   stall=20ms@100ms      finishes nothing for 20 ms, 100 ms after the first I/O
  *   pause=20ms@100ms      stops the caller itself for 20 ms, as a busy host would
  *   error=EIO/1000        every 1000th I/O fails so; EIO, ENOSPC, ETIMEDOUT, ENODEV
@@ -31,6 +34,20 @@ struct outage {
 	int64_t after_ns;  /* since the first I/O */
 };
 
+/* A service time for later, and from when on: by time, or by bytes when they are not 0.
+ */
+struct cliff {
+	int64_t delay_ns; /* 0: none */
+	int64_t after_ns;
+	uint64_t after_bytes;
+};
+
+/* Another service time for the first part of each period. */
+struct throttle {
+	int64_t delay_ns; /* 0: none */
+	int64_t length_ns, period_ns;
+};
+
 /* queue is a circle of I/Os in the order of their due times. */
 struct engine {
 	unsigned depth, first, n;
@@ -40,24 +57,69 @@ struct engine {
 	int64_t last_due_ns;
 	int64_t delay_ns, gap_ns;
 	struct outage stall, pause;
+	struct cliff cliff;
+	struct throttle throttle;
+	uint64_t bytes;
 	int error; /* errno */
 	uint64_t error_every, again_every, short_every;
 	uint64_t count;
 	char text[128];
 };
 
+/* Reads the duration before a separator; *ret_rest is what follows it. `form` is what the
+ * text should be. */
+static int
+parse_head(const char *text, char separator, const char *form, int64_t *ret_ns,
+	const char **ret_rest, struct err *e)
+{
+	char head[32];
+	const char *at = strchr(text, separator);
+
+	if (at == NULL || (size_t)(at - text) >= sizeof(head))
+		return err_set(e, ERR_INVALID, "\"%.40s\" is not %s", text, form);
+	snprintf(head, sizeof(head), "%.*s", (int)(at - text), text);
+	*ret_rest = at + 1;
+	return parse_duration(head, ret_ns, e);
+}
+
 static int
 parse_outage(const char *text, struct outage *ret_o, struct err *e)
 {
-	char length[32];
-	const char *at = strchr(text, '@');
+	const char *start;
 
-	if (at == NULL || (size_t)(at - text) >= sizeof(length))
-		return err_set(e, ERR_INVALID, "\"%.40s\" is not LENGTH@START", text);
-	snprintf(length, sizeof(length), "%.*s", (int)(at - text), text);
-	if (parse_duration(length, &ret_o->length_ns, e) != 0)
+	if (parse_head(text, '@', "LENGTH@START", &ret_o->length_ns, &start, e) != 0)
 		return -1;
-	return parse_duration(at + 1, &ret_o->after_ns, e);
+	return parse_duration(start, &ret_o->after_ns, e);
+}
+
+static int
+parse_cliff(const char *text, struct cliff *ret_c, struct err *e)
+{
+	const char *start;
+
+	if (parse_head(text, '@', "DELAY@START", &ret_c->delay_ns, &start, e) != 0)
+		return -1;
+	if (parse_duration(start, &ret_c->after_ns, NULL) == 0)
+		return 0;
+	if (parse_size(start, &ret_c->after_bytes, NULL) == 0)
+		return 0;
+	return err_set(e, ERR_INVALID, "\"%.40s\" is neither a time nor a size", start);
+}
+
+static int
+parse_throttle(const char *text, struct throttle *ret_t, struct err *e)
+{
+	static const char form[] = "DELAY@LENGTH/PERIOD";
+	const char *span, *period;
+
+	if (parse_head(text, '@', form, &ret_t->delay_ns, &span, e) != 0 ||
+		parse_head(span, '/', form, &ret_t->length_ns, &period, e) != 0 ||
+		parse_duration(period, &ret_t->period_ns, e) != 0)
+		return -1;
+	if (ret_t->length_ns < ret_t->period_ns)
+		return 0;
+	return err_set(
+		e, ERR_INVALID, "a spell of %.20s is not shorter than its period", span);
 }
 
 static int
@@ -93,6 +155,10 @@ parse_word(struct engine *g, const char *word, struct err *e)
 
 	if (strncmp(word, "delay=", 6) == 0)
 		return parse_duration(word + 6, &g->delay_ns, e);
+	if (strncmp(word, "cliff=", 6) == 0)
+		return parse_cliff(word + 6, &g->cliff, e);
+	if (strncmp(word, "throttle=", 9) == 0)
+		return parse_throttle(word + 9, &g->throttle, e);
 	if (strncmp(word, "stall=", 6) == 0)
 		return parse_outage(word + 6, &g->stall, e);
 	if (strncmp(word, "pause=", 6) == 0)
@@ -162,11 +228,27 @@ sleep_until(int64_t ns)
 		;
 }
 
+/* How long an I/O takes that starts now. */
+static int64_t
+service(const struct engine *g, int64_t now)
+{
+	const struct cliff *c = &g->cliff;
+	const struct throttle *t = &g->throttle;
+	int64_t since = now - g->start_ns;
+
+	if (t->delay_ns != 0 && since % t->period_ns < t->length_ns)
+		return t->delay_ns;
+	if (c->delay_ns != 0 &&
+		(c->after_bytes != 0 ? g->bytes > c->after_bytes : since >= c->after_ns))
+		return c->delay_ns;
+	return g->delay_ns;
+}
+
 /* When an I/O that starts now will be done. */
 static int64_t
 due(struct engine *g, int64_t now)
 {
-	int64_t t = now + g->delay_ns;
+	int64_t t = now + service(g, now);
 	int64_t stall = g->start_ns + g->stall.after_ns;
 
 	if (t < g->last_due_ns + g->gap_ns)
@@ -211,6 +293,7 @@ null_submit(struct engine *g, struct io *const io[], unsigned n)
 		if (at >= g->depth)
 			at -= g->depth;
 		io[i]->result = result_of(g, io[i]);
+		g->bytes += io[i]->length;
 		g->queue[at] = io[i];
 		g->due_ns[at] = due(g, now);
 	}

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/cut.h"
+#include "analysis/shape.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/json.h"
@@ -18,6 +19,7 @@
 #include "runner/load.h"
 #include "runner/outbox.h"
 #include "runner/purge.h"
+#include "runner/seconds.h"
 
 /* The seed of a point: seed + step * SEED_STEP + point (schema/program.md). */
 #define SEED_STEP 1000003
@@ -54,6 +56,7 @@ struct steps {
 	bool late;
 	const char *stop; /* why to stop, from env->tick */
 	struct load_result load;
+	struct seconds seconds; /* of the point */
 	struct point_record record;
 };
 
@@ -198,6 +201,15 @@ end_name(enum load_end end)
 	return "failed";
 }
 
+static json_t *
+shape_of(const struct steps *s, const struct plan *p)
+{
+	struct shape shape;
+
+	seconds_shape(&s->seconds, p->offered_iops > 0, p->workload->in_flight, &shape);
+	return seconds_json(&shape);
+}
+
 static void
 tell_point(struct steps *s, const struct plan *p, uint64_t seed)
 {
@@ -235,6 +247,8 @@ tell_point(struct steps *s, const struct plan *p, uint64_t seed)
 		real_or_null(cut_factor(l->service, l->response, &l->unfinished)));
 	json_put(o, "cpu_user_ns", json_u64((uint64_t)l->cpu_user_ns));
 	json_put(o, "cpu_system_ns", json_u64((uint64_t)l->cpu_system_ns));
+	json_put(o, "workers", json_integer(workload_workers(p->workload)));
+	json_put(o, "shape", shape_of(s, p));
 	json_put(o, "engine", json_text(l->engine));
 	json_put(o, "seed", json_u64(seed));
 	json_put(o, "compress_percent", json_real(s->program->data.compress_percent));
@@ -252,6 +266,7 @@ on_sample(void *arg, const struct sample *sample)
 {
 	struct steps *s = arg;
 
+	seconds_add(&s->seconds, sample);
 	outbox_sample(s->env->outbox, sample);
 }
 
@@ -372,6 +387,7 @@ run_point(struct steps *s, const struct plan *p)
 	};
 
 	tell_point_start(s, p);
+	seconds_reset(&s->seconds);
 	s->deadline_ns = clock_mono() + 2 * (p->warmup_ns + p->measure_ns) + LATE_NS;
 	s->deadline_ns += (int64_t)(p->one_pass / STEPS_FILL_BYTES_PER_S_MIN) * NS_PER_S;
 	if (load_run(&load, &s->load, &e) != 0) {
@@ -600,5 +616,6 @@ steps_run(const struct steps_env *env, struct steps_result *ret_r)
 			break;
 		s->deadline_ns = INT64_MAX;
 	}
+	seconds_fini(&s->seconds);
 	free(s);
 }

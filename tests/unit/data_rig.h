@@ -267,6 +267,37 @@ feed_trims(uint32_t point, const char *workload, double load, int ops, uint64_t 
 	point_record_fini(p);
 }
 
+/* What a runner tells of a point in which everything went wrong; length 60 s. */
+static const char rig_marked[] =
+	"{\"step\":2,\"state\":\"done\",\"started_ns\":\"1700000000000000000\","
+	"\"length_ns\":\"60000000000\",\"ops\":[\"6000\",\"0\"],"
+	"\"bytes\":[\"24576000\",\"0\"],\"errors\":[\"0\",\"0\"],"
+	"\"in_flight\":16,\"workers\":1,\"shape\":{\"seconds\":60,\"speed\":\"iops\","
+	"\"cliff\":{\"at_ns\":\"40000000000\",\"after_bytes\":\"20000000\","
+	"\"from\":140.0,\"to\":20.0},"
+	"\"spells\":{\"count\":3,\"length_ns\":\"9000000000\",\"fast\":140.0,"
+	"\"slow\":70.0},"
+	"\"stalls\":{\"count\":2,\"longest_ns\":\"1500000000\","
+	"\"at_ns\":\"7000000000\"}}}";
+
+/* feed_marked adds that point, and one second of its 60. */
+static inline void
+feed_marked(uint32_t point, const char *workload)
+{
+	struct point_record *p = &rig_feed.point;
+	struct err e = {0};
+
+	feed_sample(point, 0, 100);
+	memset(p, 0, sizeof(*p));
+	hist_add_times(&p->service[DIR_READ], 6000, 100000);
+	ck_assert_int_eq(json_parse(rig_marked, sizeof(rig_marked) - 1, &p->meta, &e), 0);
+	json_put(p->meta, "point", json_integer(point));
+	json_put(p->meta, "workload", json_string(workload));
+	feed_raw(++rig_feed.seq, RECORD_POINT, rig_feed.buf,
+		point_encode(p, rig_feed.buf, sizeof(rig_feed.buf)));
+	point_record_fini(p);
+}
+
 static inline void
 feed_result(const char *state)
 {

@@ -237,7 +237,8 @@ feed_whole_run(uint64_t attempt, uint64_t peak)
 	feed_point(4, "reads", 50, peak / 2, 200);
 	feed_point(5, "reads", 100, peak * 96 / 100, 300);
 	feed_others(6, "fill");
-	feed_text(RECORD_GAP, "{\"from\":\"13\",\"to\":\"13\",\"reason\":\"spool full\","
+	feed_marked(7, "fill");
+	feed_text(RECORD_GAP, "{\"from\":\"15\",\"to\":\"15\",\"reason\":\"spool full\","
 			      "\"point\":5,\"from_second\":1,\"to_second\":2,"
 			      "\"samples\":2}");
 	feed_result("done");

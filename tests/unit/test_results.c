@@ -49,6 +49,33 @@ START_TEST(points_have_their_figures_and_flags)
 }
 END_TEST
 
+START_TEST(flags_have_their_reasons)
+{
+	struct ingest_answer a;
+	struct err e = {0};
+	json_t *doc;
+
+	rig_add_run((struct rig_run){1, 1, 1, 1, "running", "running"});
+	feed_reset();
+	feed_start(1, 101);
+	feed_marked(1, "4k-random-read");
+	OK(feed_send(1, &a, &e));
+	doc = good(api_runs_points, 1, "");
+	IS(doc, "/items/0/flags",
+		"[\"cliff\",\"spells\",\"drive-stall\",\"samples-missing\"]");
+	IS(doc, "/items/0/sampled_ns", "\"1000000000\"");
+	IS(doc, "/items/0/reasons/0/flag", "\"cliff\"");
+	IS(doc, "/items/0/reasons/0/text",
+		"\"the drive went from 140 to 20 I/Os per second 40 s into the point, "
+		"after 20 MB, and stayed there\"");
+	IS(doc, "/items/0/reasons/2/text",
+		"\"the drive ended nothing for 1.5 s, 7 s into the point; the longest of "
+		"2 such stalls\"");
+	IS(doc, "/items/0/reasons/3/text", "\"59 of 60 s have no sample\"");
+	json_decref(doc);
+}
+END_TEST
+
 START_TEST(a_running_point_has_no_figures_yet)
 {
 	struct ingest_answer a;
@@ -584,6 +611,7 @@ main(void)
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, points_have_their_figures_and_flags);
+	tcase_add_test(tc, flags_have_their_reasons);
 	tcase_add_test(tc, a_running_point_has_no_figures_yet);
 	tcase_add_test(tc, a_run_that_was_never_tried_has_empty_results);
 	tcase_add_test(tc, a_series_has_a_row_a_second_and_goes_on_where_it_ended);

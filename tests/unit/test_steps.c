@@ -314,6 +314,21 @@ START_TEST(points_tell_with_which_data_they_wrote)
 }
 END_TEST
 
+START_TEST(points_tell_what_their_seconds_look_like)
+{
+	ck_assert_int_eq(run("delay=100us").end, STEPS_DONE);
+	for (int i = 1; i <= 5; i++) {
+		const json_t *shape = json_object_get(point(i), "shape");
+
+		ck_assert_double_ge(number(shape, "seconds"), 1);
+		ck_assert_str_eq(
+			json_text_of(shape, "speed"), i <= 3 ? "iops" : "service");
+		ck_assert_uint_eq(json_object_size(shape), 2);
+		ck_assert_double_eq(number(point(i), "workers"), 1);
+	}
+}
+END_TEST
+
 START_TEST(a_program_with_impossible_data_is_a_bad_recipe)
 {
 	struct steps_result r;
@@ -533,6 +548,7 @@ main(void)
 	tcase_set_timeout(tc, 30);
 	tcase_add_test(tc, points_run_over_the_attempt_and_loads_refer_to_the_maximum);
 	tcase_add_test(tc, points_tell_with_which_data_they_wrote);
+	tcase_add_test(tc, points_tell_what_their_seconds_look_like);
 	tcase_add_test(tc, a_program_with_impossible_data_is_a_bad_recipe);
 	tcase_add_test(tc, loads_below_ten_a_second_are_skipped_with_a_note);
 	tcase_add_test(tc, a_maximum_of_nothing_is_a_failure_of_the_drive);

@@ -18,6 +18,7 @@
 #define DOCUMENT (TEXT | 1U << OUT_JSON)
 #define ROWS (DOCUMENT | 1U << OUT_CSV)
 #define NAMES (1U << OUT_NAME)
+#define SUITES (1U << OUT_JSON | 1U << OUT_YAML)
 
 static const struct cmd cmds[] = {
 #define CMD(noun, verb, usage, min, max, flags, outputs, handler, help) \
@@ -281,11 +282,15 @@ take_args(struct cmd_line *l, struct cursor *at, struct err *e)
 static void
 add_outputs(const struct cmd *cmd, struct str *out)
 {
+	const char *comma = "";
 	const char *name;
 
-	for (int i = 0; (name = out_format_name((enum out_format)i)) != NULL; i++)
-		if ((cmd->outputs >> i & 1) != 0)
-			str_printf(out, "%s%s", i > 0 ? ", " : "", name);
+	for (int i = 0; (name = out_format_name((enum out_format)i)) != NULL; i++) {
+		if ((cmd->outputs >> i & 1) == 0)
+			continue;
+		str_printf(out, "%s%s", comma, name);
+		comma = ", ";
+	}
 }
 
 static int
@@ -432,7 +437,8 @@ cmd_help(const struct cmd *cmd, const char *noun, struct str *out)
 		      "Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 not allowed, "
 		      "5 refused to\n"
 		      "protect a drive, 8 changed meanwhile, 9 timeout, 10 finished with "
-		      "failed runs.\n");
+		      "failed runs,\n"
+		      "or converted, but not all of the load.\n");
 }
 
 /* Where, what, and the cure: one to three lines. */

@@ -18,6 +18,7 @@ static const char *const formats[] = {
 	[OUT_JSON] = "json",
 	[OUT_CSV] = "csv",
 	[OUT_NAME] = "name",
+	[OUT_YAML] = "yaml",
 	NULL,
 };
 

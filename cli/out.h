@@ -14,7 +14,7 @@
 
 struct err;
 
-enum out_format { OUT_TABLE, OUT_WIDE, OUT_JSON, OUT_CSV, OUT_NAME };
+enum out_format { OUT_TABLE, OUT_WIDE, OUT_JSON, OUT_CSV, OUT_NAME, OUT_YAML };
 
 struct out {
 	FILE *file;
@@ -29,7 +29,7 @@ struct out {
 /* out_init sets all of o for a stream; looks at the environment and the stream. */
 void out_init(struct out *o, FILE *file, enum out_format format);
 
-/* out_parse_format reads table, wide, json, csv or name. ERR_INVALID. */
+/* out_parse_format reads table, wide, json, csv, name or yaml. ERR_INVALID. */
 int out_parse_format(const char *text, enum out_format *ret_format, struct err *e);
 
 /* out_format_name returns the name of a format; NULL after the last. */
@@ -47,6 +47,9 @@ unsigned out_height(const struct out *o);
  */
 void out_json(const struct out *o, const json_t *doc);
 void out_json_line(const struct out *o, const json_t *doc);
+
+/* out_yaml writes the document, an object that is not empty, as YAML. */
+void out_yaml(const struct out *o, const json_t *doc);
 
 /* out_line writes a line for people; the newline is added, control characters become ?.
  */

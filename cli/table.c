@@ -391,6 +391,7 @@ table_print(
 		}
 		break;
 	case OUT_JSON:
+	case OUT_YAML:
 		break;
 	}
 }

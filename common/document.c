@@ -10,33 +10,33 @@
 #include "common/json.h"
 
 static int
-read_all(int fd, const char *name, struct str *out, struct err *e)
+read_all(int fd, const char *name, size_t max_bytes, struct str *out, struct err *e)
 {
 	char buf[16384];
 	ssize_t n;
 
 	while ((n = read(fd, buf, sizeof(buf))) > 0) {
 		str_add(out, buf, (size_t)n);
-		if (out->len > JSON_MAX_BYTES)
-			return err_set(e, ERR_LIMIT, "%s has more than %u bytes", name,
-				JSON_MAX_BYTES);
+		if (out->len > max_bytes)
+			return err_set(e, ERR_LIMIT, "%s has more than %zu bytes", name,
+				max_bytes);
 	}
 	return n == 0 ? 0 : err_errno(e, ERR_IO, errno, "read %s", name);
 }
 
-static int
-read_text(const char *path, struct document *d, struct err *e)
+int
+document_text(const char *path, size_t max_bytes, struct str *ret_text, struct err *e)
 {
 	int fd;
 	int rc;
 
 	if (strcmp(path, "-") == 0)
-		return read_all(STDIN_FILENO, d->name, &d->text, e);
+		return read_all(STDIN_FILENO, "stdin", max_bytes, ret_text, e);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(e, errno == ENOENT ? ERR_NOTFOUND : ERR_IO, errno,
 			"open %s", path);
-	rc = read_all(fd, d->name, &d->text, e);
+	rc = read_all(fd, path, max_bytes, ret_text, e);
 	close(fd);
 	return rc;
 }
@@ -74,7 +74,7 @@ document_read(const char *path, const struct yaml_member *members, struct docume
 	int rc;
 
 	*d = (struct document){.name = strcmp(path, "-") == 0 ? "stdin" : path};
-	if (read_text(path, d, e) != 0)
+	if (document_text(path, JSON_MAX_BYTES, &d->text, e) != 0)
 		return -1;
 	if (is_json(path, d))
 		rc = json_parse(str_text(&d->text), d->text.len, &d->doc, e);

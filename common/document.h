@@ -29,6 +29,13 @@ int document_read(const char *path, const struct yaml_member *members,
 	struct document *ret_d, struct err *e);
 
 /*
+ * document_text reads path, or stdin for "-", as it is. *ret_text is owned, also after an
+ * error. ERR_NOTFOUND, ERR_IO, ERR_LIMIT for more than max_bytes.
+ */
+int document_text(
+	const char *path, size_t max_bytes, struct str *ret_text, struct err *e);
+
+/*
  * document_place puts "FILE:LINE:COLUMN: " before the sentence of an error whose pointer
  * is known in the file, else "FILE: ". Returns -1.
  */

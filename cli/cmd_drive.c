@@ -13,9 +13,11 @@
 #include "common/json.h"
 #include "common/parse.h"
 #include "common/str.h"
+#include "common/xalloc.h"
 
 #define DRIVES "/api/v1/drives"
-#define LOOK_MS 250 /* between looks at a drive whose run is being stopped */
+#define LEDGER_ROWS 20 /* of the ledger that are shown with a drive */
+#define LOOK_MS 250    /* between looks at a drive whose run is being stopped */
 /* A runner that does not end by itself is killed after 30 s by its agent. */
 #define WITHDRAW_TIMEOUT "60s"
 
@@ -80,16 +82,52 @@ get_drive(struct cli *c, json_t **ret_doc, struct err *e)
 	return rc;
 }
 
+/* The latest rows of the ledger of a drive. */
+static int
+show_history(struct cli *c, const json_t *drive, struct err *e)
+{
+	struct str path = {0};
+	json_t *doc;
+	int rc;
+
+	str_printf(&path, DRIVES "/%s/ledger?limit=%d", json_text_of(drive, "id"),
+		LEDGER_ROWS);
+	rc = client_get(c->client, str_text(&path), &doc, e);
+	str_fini(&path);
+	if (rc != 0)
+		return -1;
+	show_ledger(&c->out, "Ledger, the newest first", json_object_get(doc, "items"));
+	json_decref(doc);
+	return 0;
+}
+
+static const struct column ledger[] = {
+	{"PURGED", "ledger/purged/at", UNIT_TIME, 0, NULL},
+	{"PURGED BY", "ledger/purged/text", UNIT_TEXT, 0, NULL},
+	{"FILLED", "ledger/filled/at", UNIT_TIME, 0, NULL},
+	{"WRITTEN SINCE PURGE", "ledger/written_bytes", UNIT_BYTES, 0, NULL},
+	{"LAST PATTERN", "ledger/last_pattern", UNIT_TEXT, 0, NULL},
+};
+
 int
 cmd_drive_show(struct cli *c, struct err *e)
 {
+	const size_t n = sizeof(ledger) / sizeof(ledger[0]);
+	struct column *columns;
 	json_t *doc;
+	int rc = 0;
 
 	if (get_drive(c, &doc, e) != 0)
 		return -1;
-	show_item(c, doc, show_drives, show_drives_n);
+	columns = xcalloc(show_drives_n + n, sizeof(*columns));
+	memcpy(columns, show_drives, show_drives_n * sizeof(*columns));
+	memcpy(columns + show_drives_n, ledger, sizeof(ledger));
+	show_item(c, doc, columns, show_drives_n + n);
+	free(columns);
+	if (show_for_people(c))
+		rc = show_history(c, doc, e);
 	json_decref(doc);
-	return 0;
+	return rc;
 }
 
 /* "d1: SAMSUNG MZWLJ3T8, serial S1, 3.84 TB, on sr-01 (/dev/nvme0n1)" */

@@ -319,6 +319,7 @@ cmd_run_show(struct cli *c, struct err *e)
 	if (rc == 0)
 		show_item(c, doc, COLUMNS(details));
 	if (rc == 0 && show_for_people(c)) {
+		show_ledger(&c->out, "Preparation", json_object_get(doc, "preparation"));
 		str_puts(&path, "/points");
 		if (c->flags[FLAG_WORKLOAD] != NULL)
 			client_query(&path, "workload", c->flags[FLAG_WORKLOAD]);

@@ -91,6 +91,23 @@ show_title(const struct out *o, const char *title)
 	out_line(o, "%s", title);
 }
 
+static const struct column ledger_rows[] = {
+	{"AT", "at", UNIT_TIME, 0, NULL},
+	{"RUN", "run", UNIT_TEXT, COL_KEEP, NULL},
+	{"KIND", "kind", UNIT_TEXT, 0, NULL},
+	{"WRITTEN", "written_bytes", UNIT_BYTES, 0, NULL},
+	{"WHAT", "text", UNIT_TEXT, COL_KEEP, NULL},
+};
+
+void
+show_ledger(const struct out *o, const char *title, json_t *rows)
+{
+	if (json_array_size(rows) == 0)
+		return;
+	show_title(o, title);
+	table_print(o, rows, ledger_rows, sizeof(ledger_rows) / sizeof(ledger_rows[0]));
+}
+
 bool
 show_text_is(const json_t *item, const char *name, const char *text)
 {

@@ -92,6 +92,12 @@ json_t *show_rows(const json_t *groups, const char *list, const char *const inhe
  */
 void show_node_state(const json_t *node, struct str *out);
 
+/*
+ * show_ledger shows rows of the ledger of a drive below a title; nothing when there are
+ * none.
+ */
+void show_ledger(const struct out *o, const char *title, json_t *rows);
+
 /* show_text_is says whether the member of item is that text. */
 bool show_text_is(const json_t *item, const char *name, const char *text);
 

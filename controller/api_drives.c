@@ -10,6 +10,7 @@
 #include "controller/doc.h"
 #include "controller/drives.h"
 #include "controller/lease.h"
+#include "controller/ledger.h"
 #include "controller/store.h"
 
 int
@@ -34,6 +35,21 @@ api_drives_list(struct tx *t, struct api_call *c, struct err *e)
 	return doc_page(t, c, ids, limit, drive_json, e);
 }
 
+static int
+drive_with_ledger(struct tx *t, int64_t drive, json_t **ret_doc, struct err *e)
+{
+	json_t *summary;
+
+	if (drive_json(t, drive, ret_doc, e) != 0)
+		return -1;
+	if (ledger_summary(t, drive, &summary, e) != 0) {
+		json_decref(*ret_doc);
+		return -1;
+	}
+	json_put(*ret_doc, "ledger", summary);
+	return 0;
+}
+
 int
 api_drives_get(struct tx *t, struct api_call *c, struct err *e)
 {
@@ -41,7 +57,24 @@ api_drives_get(struct tx *t, struct api_call *c, struct err *e)
 
 	if (api_only_query(c, names, e) != 0)
 		return -1;
-	return doc_answer(t, c, c->id, drive_json, e);
+	return doc_answer(t, c, c->id, drive_with_ledger, e);
+}
+
+int
+api_drives_ledger(struct tx *t, struct api_call *c, struct err *e)
+{
+	static const char *const names[] = {"limit", "cursor", NULL};
+	int64_t after, limit;
+	struct cur *ids;
+
+	if (api_only_query(c, names, e) != 0 || api_page(c, &after, &limit, e) != 0 ||
+		doc_exists(t, 'd', c->id, e) != 0 ||
+		tx_query(t, &ids, e,
+			"SELECT id FROM ledger WHERE drive_id = ?1"
+			" AND (?2 = 0 OR id < ?2) ORDER BY id DESC LIMIT ?3",
+			"iii", c->id, after, limit + 1) != 0)
+		return -1;
+	return doc_page(t, c, ids, limit, ledger_json, e);
 }
 
 /* The serial that a person typed must be the drive's: the last look before data is lost.

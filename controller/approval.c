@@ -8,6 +8,7 @@
 #include "common/program.h"
 #include "common/xalloc.h"
 #include "controller/doc.h"
+#include "controller/ledger.h"
 #include "controller/run.h"
 #include "controller/store.h"
 
@@ -76,7 +77,8 @@ approval_change(struct tx *t, int64_t drive, enum drive_admin_event ev,
 	char *why;
 	int rc;
 
-	if (drive_admin_change(t, drive, ev, reason, actor, e) != 0)
+	if (drive_admin_change(t, drive, ev, reason, actor, e) != 0 ||
+		ledger_unknown(t, drive, "people changed its approval", e) != 0)
 		return -1;
 	rc = find_holder(t, drive, &attempt, &run, e);
 	if (rc != 1)

@@ -12,6 +12,7 @@
 #include "controller/api.h"
 #include "controller/doc.h"
 #include "controller/event.h"
+#include "controller/ledger.h"
 #include "controller/state.h"
 #include "controller/store.h"
 
@@ -174,6 +175,27 @@ is_held_elsewhere(struct tx *t, int64_t drive, int64_t node, struct err *e)
 	return n > 0;
 }
 
+/* Where nobody looks anybody may write, and who uses a drive does. */
+static int
+note_absence(struct tx *t, const struct state_change *c, struct err *e)
+{
+	char *why = NULL;
+	int rc = 0;
+
+	if (c->from == c->to)
+		return 0;
+	if (c->to == DRIVE_IS_ABSENT)
+		why = xstrdup("it was away: no node listed it");
+	else if (c->to == DRIVE_IS_CONFLICT)
+		why = xstrdup("it was seen on two nodes at once");
+	else if (c->to == DRIVE_IS_PROTECTED)
+		why = xasprintf("it was in use: %s", c->why);
+	if (why != NULL)
+		rc = ledger_unknown(t, c->id, why, e);
+	free(why);
+	return rc;
+}
+
 /* Brings a drive's row up to date with its sightings. */
 static int
 refresh(struct tx *t, int64_t drive, const char *actor, struct err *e)
@@ -190,6 +212,8 @@ refresh(struct tx *t, int64_t drive, const char *actor, struct err *e)
 	c.event = (int)judge(&w, elsewhere != 0);
 	c.why = w.n > 0 && c.event == DRIVE_SEE_GUARDED ? w.protected : "";
 	rc = state_apply(t, &observed_variable, &c, e);
+	if (rc == 0)
+		rc = note_absence(t, &c, e);
 	if (rc == 0 && w.n > 0)
 		rc = tx_exec(t, e,
 			"UPDATE drive SET node_id = ?1, path = ?2, protected = ?3"
@@ -254,6 +278,8 @@ update_facts(struct tx *t, int64_t drive, const struct drive_id *id, const char 
 	if (rc == 1 && strcmp(before, id->firmware) != 0) {
 		x.from = before;
 		rc = event_transition(t, &x, e);
+		if (rc == 0)
+			rc = ledger_unknown(t, drive, "its firmware was changed", e);
 	}
 	free(before);
 	if (rc < 0)

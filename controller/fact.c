@@ -15,6 +15,7 @@
 #include "common/xalloc.h"
 #include "controller/event.h"
 #include "controller/flags.h"
+#include "controller/ledger.h"
 #include "controller/store.h"
 
 static const char *const point_states[] = {"done", "stopped", "failed", NULL};
@@ -216,6 +217,8 @@ apply_event(struct tx *t, const struct origin *o, const struct fact *f, struct e
 	bool point = strcmp(event, "point.start") == 0;
 	json_t *data;
 
+	if (ledger_event(t, o, f->seq, f->doc, e) != 0)
+		return -1;
 	if (!step && !point)
 		return 0;
 	if (step && tx_exec(t, e,
@@ -407,6 +410,8 @@ apply_point(struct tx *t, const struct origin *o, const struct fact *f, struct e
 
 	outcome_of(&x, f);
 	rc = store_point(t, o, f, &x, e);
+	if (rc == 0)
+		rc = ledger_point(t, o, f->seq, f->doc, e);
 	if (rc == 0) {
 		json_t *data = new_event(o);
 

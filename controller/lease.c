@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "controller/drives.h"
 #include "controller/event.h"
+#include "controller/ledger.h"
 #include "controller/run.h"
 #include "controller/store.h"
 
@@ -260,7 +261,8 @@ lease_release_drive(struct tx *t, int64_t drive, const char *evidence, const cha
 		    "SELECT attempt_id FROM lease WHERE drive_id = ?1"
 		    " AND released_ns IS NULL",
 		    "i", drive) < 0 ||
-		may_release(t, drive, attempt, e) != 0)
+		may_release(t, drive, attempt, e) != 0 ||
+		ledger_unknown(t, drive, "a person released it", e) != 0)
 		return -1;
 	if (attempt == 0) /* quarantined only */
 		return drive_occupy(t, drive, DRIVE_TAKE_RELEASE, evidence, actor, e);

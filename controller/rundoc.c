@@ -10,6 +10,7 @@
 #include "common/xalloc.h"
 #include "controller/api.h"
 #include "controller/doc.h"
+#include "controller/ledger.h"
 #include "controller/sched.h"
 #include "controller/store.h"
 
@@ -236,6 +237,17 @@ add_written(struct tx *t, int64_t run, json_t *doc, struct err *e)
 	return 0;
 }
 
+static int
+add_preparation(struct tx *t, int64_t run, json_t *doc, struct err *e)
+{
+	json_t *list;
+
+	if (ledger_of_run(t, run, &list, e) != 0)
+		return -1;
+	json_put(doc, "preparation", list);
+	return 0;
+}
+
 int
 run_json(struct tx *t, int64_t run, json_t **ret_doc, struct err *e)
 {
@@ -258,6 +270,7 @@ run_json(struct tx *t, int64_t run, json_t **ret_doc, struct err *e)
 	attempt = cur_int(c, COL_ATTEMPT);
 	cur_close(c);
 	if (count_samples(t, attempt, doc, e) != 0 || add_written(t, run, doc, e) != 0 ||
+		add_preparation(t, run, doc, e) != 0 ||
 		add_progress(t, campaign, attempt, doc, e) != 0) {
 		json_decref(doc);
 		return -1;

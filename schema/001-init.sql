@@ -243,6 +243,21 @@ CREATE TABLE stale_record (
 	UNIQUE (attempt_id, fence, seq, crc)
 ) STRICT;
 
+-- What each drive went through; rows are only added. seq is that of the record that a row comes
+-- from; what happened outside of an attempt stands behind the latest one at the drive.
+CREATE TABLE ledger (
+	id INTEGER PRIMARY KEY,
+	drive_id INTEGER NOT NULL REFERENCES drive(id),
+	attempt_id INTEGER REFERENCES attempt(id),
+	seq INTEGER NOT NULL,
+	kind TEXT NOT NULL CHECK (kind IN ('purge', 'fill', 'workload', 'unknown')),
+	at_ns INTEGER NOT NULL,
+	written_bytes INTEGER NOT NULL,
+	detail TEXT NOT NULL
+) STRICT;
+CREATE INDEX ledger_by_drive ON ledger(drive_id, attempt_id, seq);
+CREATE INDEX ledger_by_attempt ON ledger(attempt_id, seq);
+
 CREATE TABLE event (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
 	at_ns INTEGER NOT NULL,

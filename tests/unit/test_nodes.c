@@ -248,6 +248,13 @@ START_TEST(drives_come_go_and_are_protected_as_their_node_tells)
 	lab_reconcile(&(struct lab_agent){lab_first, "b1", "S1 S2 S2", "", NULL});
 	rig_is("SELECT observed || protected FROM drive WHERE id = 2",
 		"protecteda second device with this identity is at /dev/S2");
+	rig_is("SELECT group_concat(detail ->> 'why', '; ') FROM ledger WHERE drive_id = "
+	       "2"
+	       " AND kind = 'unknown'",
+		"people changed its approval; it was away: no node listed it; it was in "
+		"use: "
+		"mounted on /; it was in use: a second device with this identity is at "
+		"/dev/S2");
 	lab_down();
 }
 END_TEST

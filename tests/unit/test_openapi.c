@@ -194,6 +194,9 @@ static const struct example examples[] = {
 	{"/api/v1/nodes/{n}", 1, "", ""},
 	{"/api/v1/drives", 0, "", ""},
 	{"/api/v1/drives/{d}", 1, "", ""},
+	{"/api/v1/drives/{d}", 2, "", ""},
+	{"/api/v1/drives/{d}/ledger", 1, "", ""},
+	{"/api/v1/drives/{d}/ledger", 1, "", "limit=1"},
 	{"/api/v1/suites", 0, "", ""},
 	{"/api/v1/suites/{key}", 0, "small@1", ""},
 	{"/api/v1/comparisons", 0, "", "a=d1&b=d2"},
@@ -228,6 +231,9 @@ feed_whole_run(uint64_t attempt, uint64_t peak)
 
 	feed_reset();
 	feed_start(attempt, UINT64_C(1) << 32 | attempt);
+	feed_text(RECORD_EVENT,
+		"{\"event\":\"purge.end\",\"at_ns\":\"5\",\"state\":\"done\","
+		"\"method\":\"zero\",\"took_ns\":\"7\",\"written_bytes\":\"9\"}");
 	feed_start_point(1, "fill", -1);
 	feed_point(1, "fill", -1, 100, 1000);
 	feed_start_point(2, "reads", -1);

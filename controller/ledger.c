@@ -1,0 +1,328 @@
+#include "controller/ledger.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/json.h"
+#include "common/parse.h"
+#include "common/str.h"
+#include "controller/api.h"
+#include "controller/doc.h"
+#include "controller/fact.h"
+#include "controller/store.h"
+
+/* Behind all records of an attempt. */
+#define SEQ_BEHIND INT64_MAX
+
+#define SELECT_ROW                                                                    \
+	"SELECT l.kind, l.at_ns, a.run_id, l.attempt_id, l.written_bytes, l.detail, " \
+	"l.id"                                                                        \
+	" FROM ledger l LEFT JOIN attempt a ON a.id = l.attempt_id"
+
+/* A decimal text or a number; 0 for neither. */
+static uint64_t
+count_of(const json_t *v)
+{
+	uint64_t n = 0;
+
+	if (json_is_integer(v) && json_integer_value(v) > 0)
+		return (uint64_t)json_integer_value(v);
+	if (json_is_string(v))
+		parse_uint(json_string_value(v), 0, INT64_MAX, &n, NULL);
+	return n;
+}
+
+/* A row of an attempt. */
+struct row {
+	uint64_t seq;
+	const char *kind;
+	int64_t at_ns;
+	uint64_t written;
+};
+
+/* Takes detail. */
+static int
+add(struct tx *t, const struct origin *o, const struct row *r, json_t *detail,
+	struct err *e)
+{
+	char *text = doc_text(detail);
+	int rc = tx_exec(t, e,
+		"INSERT INTO ledger (drive_id, attempt_id, seq, kind, at_ns, "
+		"written_bytes,"
+		" detail) SELECT drive_id, ?1, ?2, ?3, ?4, ?5, ?6 FROM run WHERE id = ?7",
+		"iisiisi", o->attempt, (int64_t)r->seq, r->kind, r->at_ns,
+		(int64_t)r->written, text, o->run);
+
+	free(text);
+	return rc;
+}
+
+/* The members of a record that a row keeps. New reference. */
+static json_t *
+pick(const json_t *doc, const char *const names[])
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		json_t *v = json_object_get(doc, names[i]);
+
+		if (v != NULL)
+			json_object_set(o, names[i], v);
+	}
+	return o;
+}
+
+int
+ledger_event(struct tx *t, const struct origin *o, uint64_t seq, const json_t *doc,
+	struct err *e)
+{
+	static const char *const names[] = {
+		"step", "state", "method", "passed_over", "took_ns", "read_back", NULL};
+
+	const struct row r = {
+		.seq = seq,
+		.kind = "purge",
+		.at_ns = (int64_t)count_of(json_object_get(doc, "at_ns")),
+		.written = count_of(json_object_get(doc, "written_bytes")),
+	};
+
+	if (strcmp(json_text_of(doc, "event"), "purge.end") != 0)
+		return 0;
+	return add(t, o, &r, pick(doc, names), e);
+}
+
+int
+ledger_point(struct tx *t, const struct origin *o, uint64_t seq, const json_t *doc,
+	struct err *e)
+{
+	static const char *const names[] = {
+		"step", "point", "state", "workload", "load_percent", NULL};
+	const json_t *trims = json_object_get(json_object_get(doc, "others"), "trim");
+	uint64_t trimmed = count_of(json_object_get(trims, "bytes"));
+	bool fill = strcmp(json_text_of(doc, "workload"), "fill") == 0;
+	const struct row r = {
+		.seq = seq,
+		.kind = fill ? "fill" : "workload",
+		.at_ns = (int64_t)(count_of(json_object_get(doc, "started_ns")) +
+				   count_of(json_object_get(doc, "length_ns"))),
+		.written = count_of(json_object_get(doc, "written_bytes")),
+	};
+	json_t *detail;
+
+	if (r.written == 0 && trimmed == 0 && !fill)
+		return 0;
+	detail = pick(doc, names);
+	json_put(detail, "trimmed_bytes", json_u64(trimmed));
+	return add(t, o, &r, detail, e);
+}
+
+int
+ledger_unknown(struct tx *t, int64_t drive, const char *why, struct err *e)
+{
+	json_t *detail = json_object();
+	char *text;
+	int rc;
+
+	json_put(detail, "why", json_text(why));
+	text = doc_text(detail);
+	rc = tx_exec(t, e,
+		"INSERT INTO ledger (drive_id, attempt_id, seq, kind, at_ns, "
+		"written_bytes,"
+		" detail) VALUES (?1, (SELECT max(a.id) FROM attempt a JOIN run r"
+		"  ON r.id = a.run_id WHERE r.drive_id = ?1), ?2, 'unknown', ?3, 0, ?4)",
+		"iiis", drive, (int64_t)SEQ_BEHIND, tx_wall(t), text);
+	free(text);
+	return rc;
+}
+
+static void
+put_method(const json_t *detail, struct str *out)
+{
+	const json_t *seen = json_object_get(detail, "read_back");
+	char took[40];
+
+	str_printf(out, "by %s in %s", json_text_of(detail, "method"),
+		format_duration((int64_t)count_of(json_object_get(detail, "took_ns")),
+			took, sizeof(took)));
+	if (json_is_object(seen))
+		str_printf(out,
+			"; of %" PRIu64 " sampled blocks %" PRIu64
+			" read as zeroes, %" PRIu64 " as before",
+			count_of(json_object_get(seen, "blocks")),
+			count_of(json_object_get(seen, "zero")),
+			count_of(json_object_get(seen, "unchanged")));
+}
+
+/* "; not by sanitize: a virtual drive has no such command" */
+static void
+put_passed_over(const json_t *detail, struct str *out)
+{
+	const json_t *list = json_object_get(detail, "passed_over");
+	json_t *item;
+	size_t i;
+
+	json_array_foreach ((json_t *)(uintptr_t)list, i, item)
+		str_printf(out, "; not by %s: %s", json_text_of(item, "method"),
+			json_text_of(item, "why"));
+}
+
+/* A row as a sentence. */
+static void
+describe(const char *kind, const json_t *detail, struct str *out)
+{
+	const char *state = json_text_of(detail, "state");
+	const json_t *load = json_object_get(detail, "load_percent");
+
+	if (strcmp(kind, "purge") == 0) {
+		str_puts(out, "purge ");
+		put_method(detail, out);
+		put_passed_over(detail, out);
+	} else if (strcmp(kind, "fill") == 0) {
+		str_puts(out, "fill");
+	} else if (strcmp(kind, "workload") == 0) {
+		str_puts(out, json_text_of(detail, "workload"));
+		if (json_is_number(load))
+			str_printf(out, " at %g %%", json_number_value(load));
+	} else {
+		str_puts(out, json_text_of(detail, "why"));
+	}
+	if (state[0] != '\0' && strcmp(state, "done") != 0)
+		str_printf(out, " (%s)", state);
+}
+
+/* The document of the present row of a SELECT_ROW. New reference. */
+static json_t *
+row_doc(struct cur *c)
+{
+	json_t *doc = json_object();
+	json_t *detail = doc_stored(cur_text(c, 5));
+	struct str text = {0};
+
+	describe(cur_text(c, 0), detail, &text);
+	json_put(doc, "at", api_time(cur_int(c, 1)));
+	json_put(doc, "kind", json_string(cur_text(c, 0)));
+	json_put(doc, "run", cur_null(c, 2) ? json_null() : api_id('r', cur_int(c, 2)));
+	json_put(doc, "attempt",
+		cur_null(c, 3) ? json_null() : json_u64((uint64_t)cur_int(c, 3)));
+	json_put(doc, "written_bytes", json_u64((uint64_t)cur_int(c, 4)));
+	json_put(doc, "text", json_text(str_text(&text)));
+	json_put(doc, "detail", detail);
+	str_fini(&text);
+	return doc;
+}
+
+int
+ledger_json(struct tx *t, int64_t row, json_t **ret_doc, struct err *e)
+{
+	struct cur *c;
+	int rc;
+
+	if (tx_query(t, &c, e, SELECT_ROW " WHERE l.id = ?1", "i", row) != 0)
+		return -1;
+	rc = cur_next(c, e);
+	if (rc == 1)
+		*ret_doc = row_doc(c);
+	cur_close(c);
+	if (rc == 0)
+		return err_set(e, ERR_NOTFOUND, "there is no row %" PRId64, row);
+	return rc < 0 ? -1 : 0;
+}
+
+/* A place in the order of rows. */
+struct place {
+	int64_t attempt, seq;
+};
+
+/* The latest row of a kind that was done, or null, and its place. New reference; NULL on
+ * error. */
+static json_t *
+latest(struct tx *t, int64_t drive, const char *kind, struct place *ret_p, struct err *e)
+{
+	json_t *doc = NULL;
+	struct cur *c;
+	int rc;
+
+	*ret_p = (struct place){0};
+	if (tx_query(t, &c, e,
+		    SELECT_ROW " WHERE l.drive_id = ?1 AND l.kind = ?2"
+			       " AND l.detail ->> 'state' = 'done'"
+			       " ORDER BY l.attempt_id DESC, l.seq DESC LIMIT 1",
+		    "is", drive, kind) != 0)
+		return NULL;
+	rc = cur_next(c, e);
+	if (rc == 1)
+		*ret_p = (struct place){cur_int(c, 3), cur_int(c, 6)};
+	if (rc >= 0)
+		doc = rc == 1 ? row_doc(c) : json_null();
+	cur_close(c);
+	return doc;
+}
+
+static int
+put_pattern(struct tx *t, int64_t drive, json_t *doc, struct err *e)
+{
+	char *text = NULL;
+	int rc = tx_text(t, &text, e,
+		"SELECT coalesce(detail ->> 'workload', kind) FROM ledger"
+		" WHERE drive_id = ?1 AND kind IN ('purge', 'fill', 'workload')"
+		" ORDER BY attempt_id DESC, seq DESC LIMIT 1",
+		"i", drive);
+
+	if (rc >= 0)
+		json_put(doc, "last_pattern", rc == 1 ? json_text(text) : json_null());
+	free(text);
+	return rc < 0 ? -1 : 0;
+}
+
+int
+ledger_summary(struct tx *t, int64_t drive, json_t **ret_doc, struct err *e)
+{
+	struct place p;
+	int64_t written = 0;
+	json_t *filled = latest(t, drive, "fill", &p, e);
+	json_t *purged = filled != NULL ? latest(t, drive, "purge", &p, e) : NULL;
+	json_t *doc;
+
+	if (purged == NULL) {
+		json_decref(filled);
+		return -1;
+	}
+	doc = json_object();
+	json_put(doc, "filled", filled);
+	json_put(doc, "purged", purged);
+	if (put_pattern(t, drive, doc, e) != 0 ||
+		tx_int(t, &written, e,
+			"SELECT sum(written_bytes) FROM ledger WHERE drive_id = ?1"
+			" AND (coalesce(attempt_id, 0), seq) > (?2, ?3)",
+			"iii", drive, p.attempt, p.seq) < 0) {
+		json_decref(doc);
+		return -1;
+	}
+	json_put(doc, "written_bytes", json_u64((uint64_t)written));
+	*ret_doc = doc;
+	return 0;
+}
+
+int
+ledger_of_run(struct tx *t, int64_t run, json_t **ret_list, struct err *e)
+{
+	struct cur *c;
+	int rc;
+
+	if (tx_query(t, &c, e,
+		    SELECT_ROW " WHERE a.run_id = ?1 AND l.kind IN ('purge', 'fill')"
+			       " ORDER BY l.attempt_id, l.seq",
+		    "i", run) != 0)
+		return -1;
+	*ret_list = json_array();
+	while ((rc = cur_next(c, e)) == 1)
+		json_array_append_new(*ret_list, row_doc(c));
+	cur_close(c);
+	if (rc == 0)
+		return 0;
+	json_decref(*ret_list);
+	return -1;
+}

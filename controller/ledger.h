@@ -1,0 +1,47 @@
+/*
+ * ledger - what each drive went through, as far as the lab knows: purged, filled, written
+ * to, and whatever cannot be explained.
+ *
+ * Rows are only added. Those of an attempt come from its records and stand in the order
+ * of their numbers, however late they arrive; the others stand behind the latest attempt
+ * at the drive. Inside jobs.
+ */
+#ifndef CONTROLLER_LEDGER_H
+#define CONTROLLER_LEDGER_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct err;
+struct origin;
+struct tx;
+
+/* ledger_event adds what an event record with that number says of the drive, if
+ * anything. doc: the event's. ERR_STORE, ERR_FULL. */
+int ledger_event(struct tx *t, const struct origin *o, uint64_t seq, const json_t *doc,
+	struct err *e);
+
+/* ledger_point adds what a finished point has written or trimmed, if anything. doc: its
+ * JSON. ERR_STORE, ERR_FULL. */
+int ledger_point(struct tx *t, const struct origin *o, uint64_t seq, const json_t *doc,
+	struct err *e);
+
+/* ledger_unknown adds that something may have happened to a drive that is not known; why
+ * is a sentence. ERR_STORE, ERR_FULL. */
+int ledger_unknown(struct tx *t, int64_t drive, const char *why, struct err *e);
+
+/* ledger_json reads one row as its REST document. ERR_NOTFOUND. New reference. */
+int ledger_json(struct tx *t, int64_t row, json_t **ret_doc, struct err *e);
+
+/*
+ * ledger_summary reads what a drive last went through: "purged" and "filled" (the latest
+ * of both, or null), "last_pattern", and "written_bytes" since it was purged, or in all.
+ * ERR_STORE. New reference.
+ */
+int ledger_summary(struct tx *t, int64_t drive, json_t **ret_doc, struct err *e);
+
+/* ledger_of_run reads how a run prepared its drive: the rows of purges and fills of all
+ * its attempts. ERR_STORE. New reference. */
+int ledger_of_run(struct tx *t, int64_t run, json_t **ret_list, struct err *e);
+
+#endif

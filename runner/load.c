@@ -28,6 +28,10 @@
 /* When a tick takes so long, this process, or the whole host, did not run. */
 #define GAP_NS (200 * NS_PER_MS)
 
+/* Seconds emitted in one tick: a caller that is slower than its workers is still asked in
+ * each tick whether to stop. */
+#define COLLECT_MAX 16
+
 /* Arrivals that may wait, over all workers; more are dropped. */
 #define BACKLOG_MAX (1U << 20)
 
@@ -461,25 +465,27 @@ furthest(const struct run *run)
 	return end;
 }
 
-/* Emits every second that all workers have finished. */
-static void
+/* Emits what all workers have finished next; false when there is no such second yet. */
+static bool
 collect(struct run *run)
 {
+	uint32_t end;
+
 	for (;;) {
 		bool ready = true;
-		uint32_t end;
 
 		for (unsigned i = 0; i < run->n; i++)
 			ready = catch_up(run, &run->members[i], furthest(run)) && ready;
 		end = furthest(run);
 		if (!ready || !run->has_sum)
-			return;
+			return false;
 		for (unsigned i = 0; i < run->n; i++)
 			ready = catch_up(run, &run->members[i], end) && ready;
-		if (!ready || furthest(run) != end)
-			continue;
-		emit(run, end);
+		if (ready && furthest(run) == end)
+			break;
 	}
+	emit(run, end);
+	return true;
 }
 
 static bool
@@ -546,7 +552,8 @@ supervise(struct run *run)
 {
 	while (!all_done(run)) {
 		sleep_a_tick(run);
-		collect(run);
+		for (int i = 0; i < COLLECT_MAX && collect(run); i++)
+			;
 		watch_errors(run);
 		if (!run->stopped && run->l->on_tick != NULL &&
 			!run->l->on_tick(run->l->arg)) {
@@ -554,7 +561,8 @@ supervise(struct run *run)
 			stop_all(run);
 		}
 	}
-	collect(run);
+	while (collect(run))
+		;
 }
 
 static void

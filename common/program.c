@@ -67,6 +67,15 @@ program_writes(const struct program *p)
 	return false;
 }
 
+bool
+program_has_rounds(const struct program *p)
+{
+	for (size_t i = 0; i < p->n_steps; i++)
+		if (p->steps[i].kind == STEP_ROUNDS)
+			return true;
+	return false;
+}
+
 void
 program_fini(struct program *p)
 {

@@ -74,6 +74,9 @@ int program_from_json(const json_t *doc, struct program *ret_p, struct err *e);
 /* program_writes says whether any step of p writes to the drive. */
 bool program_writes(const struct program *p);
 
+/* program_has_rounds says whether any step of p measures in rounds. */
+bool program_has_rounds(const struct program *p);
+
 /* program_fini frees what p owns. */
 void program_fini(struct program *p);
 

@@ -62,6 +62,12 @@ outbox_open(struct outbox **ret_o, const char *dir, struct err *e)
 	return 0;
 }
 
+void
+outbox_count_samples(struct outbox *o, uint64_t n)
+{
+	o->samples_out += n;
+}
+
 static void
 item_free(struct item *it)
 {

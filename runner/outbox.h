@@ -30,6 +30,10 @@ struct outbox;
  */
 int outbox_open(struct outbox **ret_o, const char *dir, struct err *e);
 
+/* outbox_count_samples counts SAMPLE records that an earlier runner has left in the
+ * spool, for the RESULT. */
+void outbox_count_samples(struct outbox *o, uint64_t n);
+
 /* outbox_close drops what is still in memory and closes the spool. NULL allowed. */
 void outbox_close(struct outbox *o);
 

@@ -13,12 +13,12 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/program.h"
-#include "common/spool.h"
 #include "common/xalloc.h"
 #include "runner/claim.h"
 #include "runner/control.h"
 #include "runner/engine.h"
 #include "runner/outbox.h"
+#include "runner/resume.h"
 #include "runner/steps.h"
 
 #define USAGE "usage: ssdlab-runner run --dir DIR --state-dir DIR --drive PATH\n"
@@ -42,6 +42,7 @@ struct run {
 	struct control *control;
 	struct control_status status;
 	struct claim *claim;
+	struct resume resume; /* what an earlier runner of the attempt left */
 	struct steps_result result;
 };
 
@@ -121,6 +122,7 @@ run_program(struct run *r)
 		.program = &r->program,
 		.engine = engine_named("uring"),
 		.outbox = r->outbox,
+		.resume = r->resume.begun ? &r->resume : NULL,
 		.status = &r->status,
 		.verify = verify,
 		.tick = tick,
@@ -129,6 +131,13 @@ run_program(struct run *r)
 
 	if (read_program(r, &e) != 0) {
 		steps_fail(&r->result, e.class == ERR_INVALID ? "recipe" : "infra", &e);
+		return;
+	}
+	if (r->resume.begun && !resume_is_possible(&r->resume, &r->program)) {
+		err_set(&e, ERR_STATE,
+			"this attempt was started before and ended without a result");
+		r->result.points = r->resume.points;
+		steps_fail(&r->result, "infra", &e);
 		return;
 	}
 	log_info("run.start", "run=r%" PRIu64 " attempt=%" PRIu64 " drive=%s",
@@ -144,22 +153,6 @@ run_program(struct run *r)
 	/* Nobody gave the run up: it may be tried again when the server is back. */
 	err_set(&e, ERR_STATE, "%s", control_stop_reason(r->control));
 	steps_fail(&r->result, "infra", &e);
-}
-
-/* Looks for the end of an earlier try. */
-static bool
-has_result(const struct run *r)
-{
-	struct spool_reader *reader = NULL;
-	struct spool_record rec;
-	bool found = false;
-
-	if (spool_reader_open(&reader, r->spool_dir, 1, NULL) != 0)
-		return false;
-	while (!found && spool_reader_next_good(reader, &rec, NULL) == 1)
-		found = rec.kind == RECORD_RESULT;
-	spool_reader_close(reader);
-	return found;
 }
 
 static void
@@ -244,15 +237,12 @@ run_attempt(struct run *r)
 {
 	struct err e = {0};
 
-	if (outbox_last(r->outbox) > 0) {
-		if (has_result(r))
-			return 0;
-		err_set(&e, ERR_STATE,
-			"this attempt was started before and ended without a result");
-		steps_fail(&r->result, "infra", &e);
-	} else {
-		run_program(r);
-	}
+	if (resume_read(r->spool_dir, &r->resume, &e) != 0)
+		return fail_attempt(r, &e);
+	if (r->resume.has_result)
+		return 0;
+	outbox_count_samples(r->outbox, r->resume.samples);
+	run_program(r);
 	tell_result(r);
 	return settle(r);
 }
@@ -286,6 +276,7 @@ run_command(int argc, char **argv)
 	control_close(r.control);
 	claim_drop(r.claim);
 	outbox_close(r.outbox);
+	resume_fini(&r.resume);
 	program_fini(&r.program);
 	free(r.spool_dir);
 	return code;

@@ -16,10 +16,11 @@
 #include "common/program.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "runner/load.h"
 #include "runner/outbox.h"
 #include "runner/purge.h"
-#include "runner/seconds.h"
+#include "runner/resume.h"
+#include "runner/rounds.h"
+#include "runner/steps_priv.h"
 
 /* The seed of a point: seed + step * SEED_STEP + point (schema/program.md). */
 #define SEED_STEP 1000003
@@ -33,32 +34,6 @@
 #define MISSED_PART 0.1
 
 #define ERROR_TEXT_MAX 128
-
-/* One point to be measured. */
-struct plan {
-	const struct workload *workload;
-	double load_percent;   /* NAN: fill or uncontrolled maximum */
-	double target_iops;    /* before rounding */
-	double offered_iops;   /* 0: closed loop */
-	double reference_iops; /* the maximum that load_percent refers to, or NAN */
-	enum arrivals arrivals;
-	int64_t warmup_ns, measure_ns;
-	uint64_t offset, length; /* bytes */
-	uint64_t one_pass;	 /* as in struct load */
-};
-
-struct steps {
-	const struct steps_env *env;
-	const struct program *program;
-	struct steps_result *r;
-	uint32_t step;	     /* number, from 1 */
-	int64_t deadline_ns; /* CLOCK_MONOTONIC; the load that runs has hung then */
-	bool late;
-	const char *stop; /* why to stop, from env->tick */
-	struct load_result load;
-	struct seconds seconds; /* of the point */
-	struct point_record record;
-};
 
 /* The text of an error number; buf is used when it is not a constant. */
 static const char *
@@ -159,6 +134,12 @@ cancel(struct steps *s)
 	return -1;
 }
 
+static const char *
+name_of(const struct plan *p)
+{
+	return p->name != NULL ? p->name : p->workload->id;
+}
+
 /* The members that all events and the POINT record of a point have. */
 static json_t *
 point_doc(const struct steps *s, const struct plan *p)
@@ -167,10 +148,15 @@ point_doc(const struct steps *s, const struct plan *p)
 
 	json_put(o, "point", json_integer(s->r->points));
 	json_put(o, "step", json_integer(s->step));
-	json_put(o, "workload", json_string(p->workload->id));
+	json_put(o, "workload", json_string(name_of(p)));
 	json_put(o, "load_percent", real_or_null(p->load_percent));
 	json_put(o, "offered_iops",
 		p->offered_iops > 0 ? json_real(p->offered_iops) : json_null());
+	if (p->place != NULL) {
+		json_put(o, "test", json_string(p->place->test));
+		json_put(o, "round", json_integer(p->place->round));
+		json_put(o, "cell", json_integer(p->place->cell));
+	}
 	return o;
 }
 
@@ -183,7 +169,8 @@ tell_point_start(struct steps *s, const struct plan *p)
 		p->offered_iops > 0 ? json_real(p->target_iops) : json_null());
 	outbox_event(s->env->outbox, "point.start", o);
 	s->env->status->point = s->r->points;
-	s->env->status->workload = p->workload->id;
+	snprintf(s->name, sizeof(s->name), "%s", name_of(p));
+	s->env->status->workload = s->name;
 	s->env->status->load_percent = p->load_percent;
 }
 
@@ -282,6 +269,16 @@ on_tick(void *arg)
 	return s->stop == NULL && !s->late;
 }
 
+bool
+steps_go_on(struct steps *s)
+{
+	s->deadline_ns = INT64_MAX;
+	if (on_tick(s))
+		return true;
+	cancel(s);
+	return false;
+}
+
 /* Tells how many I/Os failed, and of which kinds, "12 (10 media, 2 timeout)"; returns
  * how many. */
 static uint64_t
@@ -313,11 +310,11 @@ fail_load(struct steps *s, const struct plan *p, const char *load)
 	struct str faults = {0};
 
 	if (put_faults(l->faults, &faults) == 0)
-		fail(s, "infra", "%s%s: %s: %s", p->workload->id, load, l->reason,
+		fail(s, "infra", "%s%s: %s: %s", name_of(p), load, l->reason,
 			error_text(l->first_error, why));
 	else
 		fail(s, "drive", "%s%s: %s: %s, the first at byte %" PRIu64 ": %s%s",
-			p->workload->id, load, l->reason, str_text(&faults),
+			name_of(p), load, l->reason, str_text(&faults),
 			l->first_error_offset, error_text(l->first_error, why),
 			l->faults[LOAD_FAULT_GONE] > 0 ? "; the drive is gone" : "");
 	str_fini(&faults);
@@ -349,17 +346,16 @@ judge(struct steps *s, const struct plan *p)
 		if (s->stop != NULL)
 			return cancel(s);
 		if (s->load.missed_ns > LATE_NS / 2)
-			return fail_absent(s, p->workload->id);
-		return fail(
-			s, "timeout", "%s%s did not end in time", p->workload->id, load);
+			return fail_absent(s, name_of(p));
+		return fail(s, "timeout", "%s%s did not end in time", name_of(p), load);
 	case LOAD_FAILED:
 		break;
 	}
 	return fail_load(s, p, load);
 }
 
-static int
-run_point(struct steps *s, const struct plan *p)
+int
+steps_point(struct steps *s, const struct plan *p)
 {
 	struct err e = {0};
 	uint64_t seed = s->program->seed + (uint64_t)s->step * SEED_STEP + ++s->r->points;
@@ -398,6 +394,7 @@ run_point(struct steps *s, const struct plan *p)
 		return -1;
 	}
 	tell_point(s, p, seed);
+	s->idle_ns = clock_mono();
 	return judge(s, p);
 }
 
@@ -413,7 +410,7 @@ run_fill(struct steps *s, const struct step *step)
 	};
 
 	for (uint32_t i = 0; i < step->passes; i++)
-		if (run_point(s, &p) != 0)
+		if (steps_point(s, &p) != 0)
 			return -1;
 	return 0;
 }
@@ -450,7 +447,7 @@ run_workload(struct steps *s, const struct step *step)
 		.length = s->program->region_length,
 	};
 
-	if (run_point(s, &p) != 0)
+	if (steps_point(s, &p) != 0)
 		return -1;
 	p.reference_iops = 0;
 	if (l->length_ns > 0)
@@ -470,7 +467,7 @@ run_workload(struct steps *s, const struct step *step)
 		p.offered_iops = program_round_target(p.target_iops);
 		if (p.target_iops < STEPS_IOPS_MIN)
 			tell_skipped(s, &p);
-		else if (run_point(s, &p) != 0)
+		else if (steps_point(s, &p) != 0)
 			return -1;
 	}
 	return 0;
@@ -487,6 +484,15 @@ verify(struct steps *s, struct drive_id *ret_seen)
 		return 0;
 	steps_fail(s->r, steps_class(&e), &e);
 	return -1;
+}
+
+/* What is left of the step by an earlier runner; NULL: nothing. */
+static const struct resume *
+left_of(const struct steps *s)
+{
+	const struct resume *r = s->env->resume;
+
+	return r != NULL && r->step == s->step ? r : NULL;
 }
 
 static int
@@ -547,7 +553,7 @@ run_step(struct steps *s, const struct step *step, struct drive_id *ret_seen)
 	case STEP_WORKLOAD:
 		return run_workload(s, step);
 	case STEP_ROUNDS:
-		return fail(s, "recipe", "this runner does not measure in rounds");
+		return rounds_run(s, step, left_of(s));
 	}
 	return fail(s, "recipe", "step %" PRIu32 " is of a kind not known here", s->step);
 }
@@ -561,6 +567,8 @@ step_doc(const struct steps *s, const struct step *step)
 	json_put(o, "kind", json_string(step_kind_name(step->kind)));
 	if (step->kind == STEP_WORKLOAD)
 		json_put(o, "workload", json_string(step->workload.id));
+	if (step->kind == STEP_ROUNDS)
+		json_put(o, "test", json_string(step->test));
 	return o;
 }
 
@@ -580,18 +588,49 @@ run_and_tell(struct steps *s, const struct step *step)
 	int rc;
 
 	s->env->status->step = s->step;
-	s->env->status->workload = step->workload.id;
+	s->env->status->workload = step->kind == STEP_ROUNDS ? step->test
+							     : step->workload.id;
 	s->env->status->load_percent = (double)NAN;
 	log_info("step.start", "step=%" PRIu32 " kind=%s workload=%s", s->step,
 		step_kind_name(step->kind), step->workload.id);
 	outbox_event(s->env->outbox, "step.start", step_doc(s, step));
 	rc = run_step(s, step, &seen);
+	s->idle_ns = clock_mono();
 	doc = step_doc(s, step);
 	json_put(doc, "state", json_string(step_state(s, rc)));
 	if (rc == 0 && step->kind == STEP_IDENTIFY)
 		json_put(doc, "drive", drive_to_json(&seen));
 	outbox_event(s->env->outbox, "step.end", doc);
 	return rc;
+}
+
+/*
+ * Goes on from what an earlier runner left: returns how many steps are behind us. The
+ * time since its last record is one in which nothing was done; a clock that was set back
+ * meanwhile leaves no doubt in favour of the rounds.
+ */
+static size_t
+take_up(struct steps *s)
+{
+	const struct resume *r = s->env->resume;
+	int64_t gap = clock_wall();
+	json_t *o;
+
+	if (r == NULL || r->step == 0)
+		return 0;
+	gap = r->last_wall_ns > gap ? ROUNDS_GAP_NS + NS_PER_S : gap - r->last_wall_ns;
+	s->idle_ns = clock_mono() - gap;
+	s->r->points = r->points;
+	o = json_object();
+	json_put(o, "step", json_integer(r->step));
+	json_put(o, "step_done", json_boolean(r->step_done));
+	json_put(o, "rounds", json_integer((json_int_t)r->n_rounds));
+	json_put(o, "gap_ns", json_u64((uint64_t)gap));
+	json_put(o, "text",
+		json_string("the runner was ended and has been started again"));
+	outbox_event(s->env->outbox, "run.resumed", o);
+	log_info("run.resumed", "step=%" PRIu32 " rounds=%zu", r->step, r->n_rounds);
+	return r->step_done ? r->step : r->step - 1;
 }
 
 void
@@ -605,16 +644,11 @@ steps_run(const struct steps_env *env, struct steps_result *ret_r)
 	s->r = ret_r;
 	s->deadline_ns = INT64_MAX;
 	env->status->state = "running";
-	for (size_t i = 0; i < s->program->n_steps; i++) {
+	for (size_t i = take_up(s); i < s->program->n_steps; i++) {
 		s->step = (uint32_t)i + 1;
 		/* Also between the points: a stop must not wait for the next load. */
-		if (!on_tick(s)) {
-			cancel(s);
+		if (!steps_go_on(s) || run_and_tell(s, &s->program->steps[i]) != 0)
 			break;
-		}
-		if (run_and_tell(s, &s->program->steps[i]) != 0)
-			break;
-		s->deadline_ns = INT64_MAX;
 	}
 	seconds_fini(&s->seconds);
 	free(s);

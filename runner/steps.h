@@ -3,7 +3,8 @@
  *
  * Decides what is measured next; does no I/O of its own: load_run does the load, the
  * caller holds the drive, the outbox keeps the records. Points are numbered over the
- * whole attempt from 1, fill passes included; steps from 1. One thread.
+ * whole attempt from 1, fill passes included; steps from 1. Goes on where an earlier
+ * runner of the attempt was ended. One thread.
  */
 #ifndef RUNNER_STEPS_H
 #define RUNNER_STEPS_H
@@ -18,6 +19,7 @@ struct engine_ops;
 struct err;
 struct outbox;
 struct program;
+struct resume;
 
 /* Loads that offer less than this are not worth measuring and are skipped. */
 #define STEPS_IOPS_MIN 10
@@ -33,6 +35,8 @@ struct steps_env {
 	const struct engine_ops *engine;
 	const char *engine_script; /* null engine only, else NULL */
 	struct outbox *outbox;
+	/* what an earlier runner of the attempt left; NULL: there was none */
+	const struct resume *resume;
 	struct control_status *status; /* kept up to date */
 	/* verify reads the drive's identity again; errors as claim_verify. */
 	int (*verify)(void *arg, struct drive_id *ret_seen, struct err *e);

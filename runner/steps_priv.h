@@ -1,0 +1,61 @@
+/*
+ * steps_priv - what steps.c shares with rounds.c: one point to be measured, and who
+ * measures it.
+ */
+#ifndef RUNNER_STEPS_PRIV_H
+#define RUNNER_STEPS_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/program.h"
+#include "common/record.h"
+#include "runner/load.h"
+#include "runner/seconds.h"
+#include "runner/steps.h"
+
+/* Where a cell of a round stands. */
+struct round_place {
+	const char *test;
+	uint32_t round, cell; /* from 1 */
+};
+
+/* One point to be measured. */
+struct plan {
+	const struct workload *workload;
+	const char *name;		 /* in records; NULL: the id of the workload */
+	const struct round_place *place; /* of a cell; NULL: it is none */
+	double load_percent;		 /* NAN: fill, cell or uncontrolled maximum */
+	double target_iops;		 /* before rounding */
+	double offered_iops;		 /* 0: closed loop */
+	double reference_iops; /* the maximum that load_percent refers to, or NAN */
+	enum arrivals arrivals;
+	int64_t warmup_ns, measure_ns;
+	uint64_t offset, length; /* bytes */
+	uint64_t one_pass;	 /* as in struct load */
+};
+
+struct steps {
+	const struct steps_env *env;
+	const struct program *program;
+	struct steps_result *r;
+	uint32_t step;	     /* number, from 1 */
+	int64_t deadline_ns; /* CLOCK_MONOTONIC; the load that runs has hung then */
+	int64_t idle_ns; /* CLOCK_MONOTONIC since when nothing is done; 0: not known */
+	bool late;
+	const char *stop;	    /* why to stop, from env->tick */
+	char name[ROUNDS_NAME_MAX]; /* of the point that runs, for the status */
+	struct load_result load;
+	struct seconds seconds; /* of the point */
+	struct point_record record;
+};
+
+/* steps_point measures a point and tells it; the result is in s->load. 0, or -1 when the
+ * run has ended. */
+int steps_point(struct steps *s, const struct plan *p);
+
+/* steps_go_on asks whether the run goes on; when it does not, it has been cancelled. To
+ * be called at least 10 times a second while nothing else does. */
+bool steps_go_on(struct steps *s);
+
+#endif

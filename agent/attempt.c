@@ -149,6 +149,7 @@ to_json(const struct attempt *a)
 	json_put(o, "why", json_text(a->why));
 	json_put(o, "class", json_text(a->fail_class));
 	json_put(o, "exit", exit_to_json(a));
+	json_put(o, "restarts", json_integer(a->restarts));
 	json_put(o, "last_seq", json_u64(a->last_seq));
 	json_put(o, "forgotten_ns", json_integer(a->forgotten_ns));
 	return o;
@@ -208,6 +209,7 @@ read_facts(const json_t *o, struct attempt *a, struct err *e)
 	a->stop_asked = json_is_true(json_object_get(o, "stop_asked"));
 	a->killed = json_is_true(json_object_get(o, "killed"));
 	a->forgotten_ns = json_integer_value(json_object_get(o, "forgotten_ns"));
+	a->restarts = (unsigned)json_integer_value(json_object_get(o, "restarts"));
 	a->exit_known = json_is_object(how);
 	a->exit_code = (int)json_integer_value(json_object_get(how, "code"));
 	a->exit_signal = (int)json_integer_value(json_object_get(how, "signal"));
@@ -282,6 +284,8 @@ explain(const struct attempt *a, struct str *out)
 		str_puts(out, "its spool was damaged on the disk of the node");
 	} else if (a->exit_known && a->exit_signal != 0) {
 		str_printf(out, "runner was killed by signal %d", a->exit_signal);
+		if (a->restarts > 0)
+			str_printf(out, ", and %u times before", a->restarts);
 	} else if (a->exit_known) {
 		attempt_file(a, "runner.log", path, sizeof(path));
 		disk_last_line(path, line, sizeof(line));
@@ -351,6 +355,24 @@ give_up_lost(
 		return 0;
 	a->spool_lost = true;
 	return spool_give_up(s, most > a->last_seq ? most : a->last_seq, e);
+}
+
+int
+attempt_can_go_on(const struct attempt *a, struct err *e)
+{
+	char dir[4096];
+	struct tally t;
+	uint64_t last;
+
+	if (a->restarts >= ATTEMPT_RESTARTS_MAX || a->stop_asked || a->killed ||
+		a->rebooted || a->program_lost || a->fail_class[0] != '\0' ||
+		(a->exit_known && a->exit_signal == 0))
+		return 0;
+	attempt_spool(a, dir, sizeof(dir));
+	if (count(dir, &t, e) != 0 || spool_find_last(dir, &last, e) != 0)
+		return err_ctx(e, "attempt %" PRIu64, a->id);
+	/* records that are gone are for the RESULT to tell */
+	return !t.has_result && last >= a->last_seq;
 }
 
 /*

@@ -29,6 +29,9 @@ enum attempt_event {
 	ATTEMPT_EVENTS
 };
 
+/* So often the runner of an attempt that measures in rounds is started again. */
+#define ATTEMPT_RESTARTS_MAX 3
+
 struct attempt {
 	uint64_t id;	/* number of the attempt */
 	uint64_t run;	/* number of the run, 12 for r12 */
@@ -49,6 +52,7 @@ struct attempt {
 	bool exit_known;      /* how the process ended; only its parent learns that */
 	int exit_code;	      /* -1 when a signal ended it */
 	int exit_signal;      /* 0 when it exited */
+	unsigned restarts;    /* how often its runner was started again */
 	uint64_t last_seq;    /* highest record known to be in the spool */
 	int64_t forgotten_ns; /* wall clock, for spool_retention; 0 before */
 };
@@ -85,6 +89,13 @@ int attempt_step(struct attempt *a, enum attempt_event ev, struct err *e);
  * controller has not; else a RESULT that says so is appended. Errors: as attempt_step.
  */
 int attempt_mend(struct attempt *a, struct err *e);
+
+/*
+ * attempt_can_go_on says whether a runner that is gone may be started again: it was ended
+ * by a signal, as far as is known, in this boot; nobody wanted it to end; and its spool
+ * has all that was seen of it, and no RESULT. 1, 0, or -1: ERR_IO.
+ */
+int attempt_can_go_on(const struct attempt *a, struct err *e);
 
 /* attempt_refuse sets class and reason and steps to REFUSED and on to EXITED, as far as
  * the disk allows. class: "safety" or "infra". Errors: as attempt_step. */

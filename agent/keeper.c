@@ -48,8 +48,8 @@ keeper_new(const struct keeper_env *env)
 	return k;
 }
 
-static void
-drop_socket(struct ward *w)
+void
+ward_drop_socket(struct ward *w)
 {
 	if (w->sock < 0)
 		return;
@@ -70,7 +70,7 @@ drop_process(struct ward *w)
 static void
 ward_free(struct ward *w)
 {
-	drop_socket(w);
+	ward_drop_socket(w);
 	drop_process(w);
 	attempt_free(w->a);
 	free(w);
@@ -287,9 +287,9 @@ try_end(struct ward *w)
 	/* A pidfd will tell, and only then is the exit status there for its parent. */
 	if (w->proc.pidfd >= 0 || !spawn_reap(&w->proc, w->a))
 		return;
-	if (!has_let_go(w) || !ward_step(w, ATTEMPT_EV_END))
+	if (!has_let_go(w) || ward_restart(w) || !ward_step(w, ATTEMPT_EV_END))
 		return;
-	drop_socket(w);
+	ward_drop_socket(w);
 	if (w->a->exit_known && w->a->exit_signal != 0)
 		log_warn("runner.killed", "attempt=%" PRIu64 " signal=%d", w->a->id,
 			w->a->exit_signal);
@@ -352,7 +352,7 @@ on_socket(void *arg, uint32_t events)
 		if (rc == 1)
 			take_status(w, &s);
 	if (rc < 0)
-		drop_socket(w);
+		ward_drop_socket(w);
 }
 
 static void
@@ -412,7 +412,7 @@ ward_tick(struct ward *w)
 	if (w->sock < 0)
 		connect_runner(w);
 	if (w->sock >= 0 && !talk_ask_status(w->sock) && errno != EAGAIN)
-		drop_socket(w);
+		ward_drop_socket(w);
 	if (w->proc.pidfd < 0 && !w->proc.child && spawn_find(w->a, w->a->pid, &w->proc))
 		ward_watch(w);
 	if (w->stop_mono != 0)

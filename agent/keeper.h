@@ -2,9 +2,11 @@
  * keeper - keeps the attempts of this node: starts their runners, finds them again, stops
  * them, records how they ended, and forgets them when the controller has everything.
  *
- * Carries out what reconcile decided; every duty may be given twice. Never gives a drive
- * to a runner without its fence raised on disk, and never calls an attempt exited without
- * proof that its process is gone. Main loop only.
+ * A runner that measures in rounds and was ended by a signal is started again for the
+ * same attempt, a few times: it goes on with the next round. Carries out what reconcile
+ * decided; every duty may be given twice. Never gives a drive to a runner without its
+ * fence raised on disk, and never calls an attempt exited without proof that its process
+ * is gone. Main loop only.
  */
 #ifndef AGENT_KEEPER_H
 #define AGENT_KEEPER_H
@@ -30,6 +32,7 @@ struct ward {
 	struct keeper *k;
 	struct attempt *a;     /* owned */
 	struct drive_id drive; /* without a serial when the program was lost */
+	bool has_rounds;       /* its program measures in rounds: it can go on */
 	struct proc proc;
 	int sock; /* to the runner, -1 when not connected */
 	struct runner_status status;

@@ -33,6 +33,9 @@ struct ward *ward_add(struct keeper *k, struct attempt *a);
 /* ward_remove takes a ward out of the list and frees it. */
 void ward_remove(struct ward *w);
 
+/* ward_drop_socket closes the connection to its runner, if there is one. */
+void ward_drop_socket(struct ward *w);
+
 /* ward_tell says that the ward looks different to others. */
 void ward_tell(struct ward *w);
 
@@ -45,6 +48,12 @@ void ward_stuck(struct ward *w, const struct err *e);
 
 /* ward_step steps and tells. false when that failed: logged, to be tried again. */
 bool ward_step(struct ward *w, enum attempt_event ev);
+
+/*
+ * ward_restart starts the runner of an attempt again that is proven to be gone, where it
+ * can go on. true: it was, or the next tick is to look again.
+ */
+bool ward_restart(struct ward *w);
 
 /* ward_watch has the loop watch w->proc. */
 void ward_watch(struct ward *w);

@@ -88,6 +88,43 @@ launch(struct ward *w)
 	ward_tell(w);
 }
 
+bool
+ward_restart(struct ward *w)
+{
+	struct keeper *k = w->k;
+	struct attempt *a = w->a;
+	struct err e = {0};
+	int rc = w->has_rounds ? attempt_can_go_on(a, &e) : 0;
+
+	if (rc == 0)
+		return false;
+	if (rc < 0) {
+		ward_stuck(w, &e);
+		return true;
+	}
+	a->restarts++;
+	a->exit_known = false;
+	w->gone_mono = 0;
+	ward_drop_socket(w);
+	/* Counted on disk before there is a process: it is never started without end. */
+	rc = attempt_save(a, &e);
+	if (rc == 0)
+		rc = spawn_runner(k->env.runner_path, k->env.state_dir, a, &w->proc, &e);
+	if (rc != 0) {
+		ward_say(w, LOG_LEVEL_WARN, "runner.restart", &e);
+		return false;
+	}
+	ward_watch(w);
+	a->pid = w->proc.pid;
+	if (attempt_save(a, &e) != 0)
+		log_failure(LOG_LEVEL_WARN, "attempt.save", &e);
+	log_warn("runner.restart",
+		"attempt=%" PRIu64 " run=r%" PRIu64 " pid=%d restart=%u of=%d", a->id,
+		a->run, (int)a->pid, a->restarts, ATTEMPT_RESTARTS_MAX);
+	ward_tell(w);
+	return true;
+}
+
 /* Checks a program against its order; *ret_p is owned when it succeeds. */
 static int
 read_program(const json_t *doc, uint64_t attempt, uint64_t fence, struct program *ret_p,
@@ -187,6 +224,7 @@ keeper_start(struct keeper *k, uint64_t attempt, uint64_t fence, const json_t *p
 	rc = read_program(program, attempt, fence, &p, &bad);
 	w = ward_add(k, attempt_new(k->runs_dir, attempt, p.run, fence));
 	w->drive = p.drive;
+	w->has_rounds = rc == 0 && program_has_rounds(&p);
 	snprintf(w->a->boot_id, sizeof(w->a->boot_id), "%s", k->env.boot_id);
 	if (rc == 0) {
 		drive_key(&p.drive, w->a->drive_key);
@@ -218,6 +256,7 @@ load_drive(struct ward *w, struct err *e)
 	rc = program_from_json(doc, &p, e);
 	if (rc == 0) {
 		w->drive = p.drive;
+		w->has_rounds = program_has_rounds(&p);
 		program_fini(&p);
 	}
 	json_decref(doc);

@@ -1,0 +1,340 @@
+/* Runners that measure in rounds are started again for the same attempt. */
+#include "agent/keeper.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/disk.h"
+#include "agent/fence.h"
+#include "agent/scan.h"
+#include "common/clock.h"
+#include "common/json.h"
+#include "common/loop.h"
+#include "common/program.h"
+#include "common/spool.h"
+#include "tests/unit/log_rig.h"
+#include "tests/unit/unit.h"
+
+/* A process that stands for a runner: it lives until it is ended. */
+static const char script[] = "#!/bin/sh\nexec sleep 60\n";
+static const char fails[] = "#!/bin/sh\nexit 3\n";
+
+static char top[64], runner[128];
+static struct loop *loop;
+static struct keeper_env env;
+static struct keeper *keeper;
+static struct drive_list *drives;
+static struct step step;
+static struct rounds_cell cell;
+static struct program program;
+static pid_t before; /* the process that was ended last */
+
+static void
+on_changed(void *arg, const struct ward *w)
+{
+	(void)arg;
+	(void)w;
+}
+
+static void
+on_dropped(void *arg, uint64_t attempt)
+{
+	(void)arg;
+	(void)attempt;
+}
+
+static void
+make_dir(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", top, name);
+	ck_assert_int_eq(disk_make_dir(path, NULL), 0);
+}
+
+static void
+setup(void)
+{
+	struct err e = {0};
+
+	snprintf(top, sizeof(top), "/tmp/test_restart.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(top));
+	make_dir("runs");
+	make_dir("fence");
+	make_dir("lock");
+	snprintf(runner, sizeof(runner), "%s/runner", top);
+	OK(disk_write(runner, script, strlen(script), 0700, &e));
+	OK(loop_new(&loop, &e));
+	env = (struct keeper_env){.loop = loop,
+		.state_dir = top,
+		.runner_path = runner,
+		.boot_id = "boot-1",
+		.max_runs = 2,
+		.retention_ns = 3600 * NS_PER_S,
+		.spool_limit = 1 << 20,
+		.changed = on_changed,
+		.dropped = on_dropped};
+	keeper = keeper_new(&env);
+	workload_plain(&cell.workload, 100, 100, 4096);
+	snprintf(cell.workload.id, sizeof(cell.workload.id), "r");
+	cell.workload.in_flight = cell.workload.workers = 1;
+	cell.measure_ns = NS_PER_S;
+	step = (struct step){.kind = STEP_ROUNDS,
+		.test = "t",
+		.rounds = {.cells = &cell,
+			.n_cells = 1,
+			.window = 5,
+			.range_percent = 20,
+			.slope_percent = 10,
+			.max_rounds = 1}};
+	program = (struct program){.run = 12,
+		.attempt = 15,
+		.fence = 100,
+		.seed = 1,
+		.drive = {.kind = DRIVE_LOOP,
+			.model = "M",
+			.serial = "S1",
+			.capacity_bytes = 64 << 20,
+			.logical_block_bytes = 512,
+			.numa_node = -1,
+			.is_virtual = true},
+		.region_length = 16 << 20,
+		.steps = &step,
+		.n_steps = 1};
+	drives = calloc(1, sizeof(*drives));
+	drive_list_add(drives, &program.drive, "/dev/ssdlab-none", "");
+}
+
+static void
+teardown(void)
+{
+	char command[128];
+
+	for (const struct ward *w = keeper_first(keeper); w != NULL; w = w->next)
+		if (w->proc.pidfd >= 0)
+			spawn_signal(&w->proc, SIGKILL);
+	keeper_free(keeper);
+	loop_free(loop);
+	drive_list_free(drives);
+	snprintf(command, sizeof(command), "rm -r %s", top);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static void
+start(void)
+{
+	json_t *doc = program_to_json(&program);
+
+	keeper_start(keeper, program.attempt, program.fence, doc, drives);
+	json_decref(doc);
+}
+
+static const struct ward *
+ward(void)
+{
+	const struct ward *w = keeper_first(keeper);
+
+	ck_assert_ptr_nonnull(w);
+	return w;
+}
+
+/* Either another process runs, or the attempt has ended. */
+static void
+on_poll(void *arg)
+{
+	const struct attempt *a = ward()->a;
+
+	(void)arg;
+	keeper_tick(keeper);
+	if (a->state == ATTEMPT_EXITED || (a->pid != before && a->pid != 0))
+		loop_stop(loop);
+}
+
+static void
+on_deadline(void *arg)
+{
+	(void)arg;
+	ck_abort_msg("state %s for too long", attempt_state_name(ward()->a->state));
+}
+
+static void
+await(void)
+{
+	struct loop_timer *poll = loop_timer_start(loop, 0, 5 * NS_PER_MS, on_poll, NULL);
+	struct loop_timer *deadline = loop_timer_start(
+		loop, 20 * NS_PER_S, 0, on_deadline, NULL);
+	struct err e = {0};
+
+	OK(loop_run(loop, &e));
+	loop_timer_stop(loop, poll);
+	loop_timer_stop(loop, deadline);
+}
+
+static void
+kill_runner(void)
+{
+	before = ward()->a->pid;
+	ck_assert(spawn_signal(&ward()->proc, SIGKILL));
+	await();
+}
+
+/* A record in the spool, as a runner leaves it. */
+static void
+leave_record(enum record_kind kind)
+{
+	static const char text[] = "{\"event\":\"step.start\",\"step\":1}";
+	struct spool *s;
+	struct err e = {0};
+	char dir[256];
+	uint64_t cut;
+
+	attempt_spool(ward()->a, dir, sizeof(dir));
+	OK(spool_open(&s, dir, &cut, &e));
+	OK(spool_append(s, kind, text, sizeof(text) - 1, NULL, &e));
+	OK(spool_sync(s, &e));
+	spool_close(s);
+}
+
+START_TEST(a_killed_runner_is_started_again_three_times)
+{
+	struct spool_reader *r;
+	struct spool_record rec;
+	struct err e = {0};
+	char dir[256];
+	json_t *doc;
+
+	log_catch();
+	start();
+	leave_record(RECORD_EVENT);
+	for (unsigned i = 1; i <= ATTEMPT_RESTARTS_MAX; i++) {
+		kill_runner();
+		ck_assert_uint_eq(ward()->a->restarts, i);
+		ck_assert(spawn_alive(ward()->a));
+		ck_assert_uint_eq(keeper_running(keeper), 1);
+		ck_assert_uint_eq(ward()->a->fence, 100);
+	}
+	ck_assert_uint_eq(log_caught("runner.restart"), ATTEMPT_RESTARTS_MAX);
+	kill_runner();
+	ck_assert_int_eq(ward()->a->state, ATTEMPT_EXITED);
+	attempt_spool(ward()->a, dir, sizeof(dir));
+	OK(spool_reader_open(&r, dir, 2, &e));
+	ck_assert_int_eq(spool_reader_next(r, &rec, &e), 1);
+	ck_assert_int_eq(rec.kind, RECORD_RESULT);
+	OK(json_parse((const char *)rec.payload, rec.len, &doc, &e));
+	ck_assert_str_eq(json_text_of(doc, "reason"),
+		"runner was killed by signal 9, and 3 times before");
+	json_decref(doc);
+	spool_reader_close(r);
+}
+END_TEST
+
+START_TEST(the_number_of_restarts_outlives_the_agent)
+{
+	struct err e = {0};
+
+	start();
+	leave_record(RECORD_EVENT);
+	kill_runner();
+	keeper_free(keeper);
+	keeper = keeper_new(&env);
+	OK(keeper_load(keeper, &e));
+	ck_assert_uint_eq(ward()->a->restarts, 1);
+	ck_assert(spawn_alive(ward()->a));
+}
+END_TEST
+
+START_TEST(one_that_dies_while_the_agent_is_away_goes_on_when_it_is_back)
+{
+	struct err e = {0};
+	pid_t pid;
+
+	start();
+	leave_record(RECORD_EVENT);
+	pid = ward()->a->pid;
+	keeper_free(keeper);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	waitpid(pid, NULL, 0);
+	keeper = keeper_new(&env);
+	before = pid;
+	OK(keeper_load(keeper, &e));
+	await();
+	ck_assert_uint_eq(ward()->a->restarts, 1);
+	ck_assert(spawn_alive(ward()->a));
+}
+END_TEST
+
+START_TEST(one_that_has_told_its_result_is_not_started_again)
+{
+	start();
+	leave_record(RECORD_RESULT);
+	kill_runner();
+	ck_assert_int_eq(ward()->a->state, ATTEMPT_EXITED);
+	ck_assert_uint_eq(ward()->a->restarts, 0);
+}
+END_TEST
+
+START_TEST(one_that_was_stopped_is_not_started_again)
+{
+	start();
+	leave_record(RECORD_EVENT);
+	keeper_stop(keeper, 15, "enough");
+	kill_runner();
+	ck_assert_int_eq(ward()->a->state, ATTEMPT_EXITED);
+	ck_assert_uint_eq(ward()->a->restarts, 0);
+}
+END_TEST
+
+START_TEST(one_that_ends_by_itself_without_a_result_is_not_started_again)
+{
+	struct err e = {0};
+
+	OK(disk_write(runner, fails, strlen(fails), 0700, &e));
+	before = 0;
+	start();
+	before = ward()->a->pid;
+	await();
+	ck_assert_int_eq(ward()->a->state, ATTEMPT_EXITED);
+	ck_assert_uint_eq(ward()->a->restarts, 0);
+}
+END_TEST
+
+START_TEST(one_with_a_ramp_is_not_started_again)
+{
+	step = (struct step){.kind = STEP_IDENTIFY};
+	start();
+	leave_record(RECORD_EVENT);
+	kill_runner();
+	ck_assert_int_eq(ward()->a->state, ATTEMPT_EXITED);
+}
+END_TEST
+
+START_TEST(records_that_are_gone_end_the_attempt)
+{
+	start();
+	leave_record(RECORD_EVENT);
+	keeper_progress(keeper, 15, 7, 7);
+	kill_runner();
+	ck_assert_int_eq(ward()->a->state, ATTEMPT_EXITED);
+	ck_assert(ward()->a->spool_lost);
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *tc = tcase_create("restart");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, a_killed_runner_is_started_again_three_times);
+	tcase_add_test(tc, the_number_of_restarts_outlives_the_agent);
+	tcase_add_test(tc, one_that_dies_while_the_agent_is_away_goes_on_when_it_is_back);
+	tcase_add_test(tc, one_that_has_told_its_result_is_not_started_again);
+	tcase_add_test(tc, one_that_was_stopped_is_not_started_again);
+	tcase_add_test(tc, one_that_ends_by_itself_without_a_result_is_not_started_again);
+	tcase_add_test(tc, one_with_a_ramp_is_not_started_again);
+	tcase_add_test(tc, records_that_are_gone_end_the_attempt);
+	return unit_run("restart", tc);
+}

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +17,14 @@
 #include "agent/attempt.h"
 #include "common/err.h"
 #include "common/xalloc.h"
+#include "config.h"
 
 #define ALIVE_FD 3 /* of the runner */
 
 /* What systemd told the agent is not for its children. */
-static const char *const not_inherited[] = {"NOTIFY_SOCKET=", "WATCHDOG_PID=",
-	"WATCHDOG_USEC=", "JOURNAL_STREAM=", "INVOCATION_ID=", NULL};
+static const char *const not_inherited[] = {
+	"NOTIFY_SOCKET=", "WATCHDOG_PID=", "WATCHDOG_USEC=", "JOURNAL_STREAM=",
+	"INVOCATION_ID=", "SSDLAB_AGENT_VERSION=", NULL};
 
 int
 spawn_check(const char *path, struct err *e)
@@ -57,6 +60,9 @@ spawn_alive(const struct attempt *a)
 	return alive;
 }
 
+/* Told by the runner, among the versions of what made a result. */
+static const char version[] = "SSDLAB_AGENT_VERSION=" PACKAGE_VERSION;
+
 static char **
 environment(void)
 {
@@ -65,7 +71,7 @@ environment(void)
 
 	while (environ[n] != NULL)
 		n++;
-	env = xcalloc(n + 1, sizeof(*env));
+	env = xcalloc(n + 2, sizeof(*env));
 	for (size_t i = 0; i < n; i++) {
 		size_t j = 0;
 
@@ -75,6 +81,7 @@ environment(void)
 		if (not_inherited[j] == NULL)
 			env[kept++] = environ[i];
 	}
+	env[kept] = (char *)(uintptr_t)version;
 	return env;
 }
 

@@ -211,6 +211,17 @@ cmd_run_ls(struct cli *c, struct err *e)
 	return rc;
 }
 
+/* The first digits of its hash, which tell two apart, and what it is in short. */
+static void
+environment_of(const json_t *run, struct str *out)
+{
+	const json_t *o = json_object_get(run, "environment");
+
+	if (json_is_object(o))
+		str_printf(out, "%.12s: %s", json_text_of(o, "hash"),
+			json_text_of(o, "summary"));
+}
+
 static const struct column details[] = {
 	{"RUN", "id", UNIT_TEXT, COL_KEEP, NULL},
 	{"CAMPAIGN", "campaign", UNIT_TEXT, 0, NULL},
@@ -232,6 +243,7 @@ static const struct column details[] = {
 	{"FINISHED", "finished", UNIT_TIME, 0, NULL},
 	{"VIRTUAL", "virtual", UNIT_YES, 0, NULL},
 	{"SCALED", "scaled", UNIT_YES, 0, NULL},
+	{"ENVIRONMENT", "environment/hash", UNIT_TEXT, 0, environment_of},
 };
 
 /* Says why a run has no point of a workload: which ones it has points of. */

@@ -100,18 +100,29 @@ sysfs_each(const char *dir, const char *attr, bool (*fn)(void *arg, const char *
 		closedir(d);
 }
 
+bool
+sysfs_up(const char *dir, const char *attr, char ret_dir[SYSFS_PATH_MAX])
+{
+	char *slash;
+
+	snprintf(ret_dir, SYSFS_PATH_MAX, "%s", dir);
+	while (!sysfs_has(ret_dir, attr)) {
+		slash = strrchr(ret_dir, '/');
+		if (slash == NULL || slash == ret_dir)
+			return false;
+		*slash = '\0';
+	}
+	return true;
+}
+
 int
 sysfs_numa_node(const char *dir)
 {
 	char up[SYSFS_PATH_MAX];
 	char text[16];
-	char *slash;
 
-	snprintf(up, sizeof(up), "%s", dir);
-	while ((slash = strrchr(up, '/')) != NULL && slash != up) {
-		if (sysfs_read(up, "numa_node", text, sizeof(text)))
-			return atoi(text);
-		*slash = '\0';
-	}
-	return -1;
+	return sysfs_up(dir, "numa_node", up) &&
+			       sysfs_read(up, "numa_node", text, sizeof(text))
+		       ? atoi(text)
+		       : -1;
 }

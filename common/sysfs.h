@@ -35,6 +35,12 @@ bool sysfs_has(const char *dir, const char *attr);
 bool sysfs_dev(const char *dir, dev_t *ret_dev);
 
 /*
+ * sysfs_up finds the nearest directory, dir itself or one above it, that has the file
+ * attr: the PCI device of a drive, say. false when none has.
+ */
+bool sysfs_up(const char *dir, const char *attr, char ret_dir[SYSFS_PATH_MAX]);
+
+/*
  * sysfs_numa_node returns the NUMA node of a device, which its bus tells one or more
  * levels above dir; -1 when nothing does.
  */

@@ -11,6 +11,7 @@
 #include "common/json.h"
 #include "common/str.h"
 #include "controller/api.h"
+#include "controller/environment.h"
 #include "controller/flags.h"
 #include "controller/result.h"
 #include "controller/store.h"
@@ -443,6 +444,22 @@ no_workload(
 	str_fini(&names);
 }
 
+/* Adds what the machines of the two sides differ in. */
+static int
+add_environments(struct tx *t, const struct side *a, const struct side *b, json_t *doc,
+	struct err *e)
+{
+	int64_t ids[2][COMPARE_MAX];
+
+	for (size_t i = 0; i < a->n; i++)
+		ids[0][i] = a->runs[i]->attempt;
+	for (size_t i = 0; i < b->n; i++)
+		ids[1][i] = b->runs[i]->attempt;
+	return environment_differs(t, &(struct environment_set){ids[0], a->n},
+		&(struct environment_set){ids[1], b->n}, json_object_get(doc, "differs"),
+		e);
+}
+
 int
 api_comparisons_get(struct tx *t, struct api_call *c, struct err *e)
 {
@@ -476,7 +493,7 @@ api_comparisons_get(struct tx *t, struct api_call *c, struct err *e)
 		goto out;
 	}
 	c->doc = comparison_json(&a, &b, suite, workload);
-	rc = 0;
+	rc = add_environments(t, &a, &b, c->doc, e);
 out:
 	result_list_fini(&a.all);
 	result_list_fini(&b.all);

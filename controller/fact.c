@@ -13,6 +13,7 @@
 #include "common/parse.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "controller/environment.h"
 #include "controller/event.h"
 #include "controller/flags.h"
 #include "controller/ledger.h"
@@ -207,6 +208,20 @@ real_of(const json_t *doc, const char *name)
 	return json_is_number(v) ? json_number_value(v) : (double)NAN;
 }
 
+/* A manifest that cannot be kept is told; it holds nothing up. */
+static int
+apply_environment(
+	struct tx *t, const struct origin *o, const struct fact *f, struct err *e)
+{
+	int rc = environment_note(t, o->attempt, json_object_get(f->doc, "manifest"), e);
+
+	if (rc == 0 || (e->class != ERR_INVALID && e->class != ERR_LIMIT))
+		return rc;
+	rc = fact_alarm(t, o, "malformed", f->seq, e->text, NULL);
+	err_clear(e);
+	return rc;
+}
+
 static int
 apply_event(struct tx *t, const struct origin *o, const struct fact *f, struct err *e)
 {
@@ -219,6 +234,8 @@ apply_event(struct tx *t, const struct origin *o, const struct fact *f, struct e
 
 	if (ledger_event(t, o, f->seq, f->doc, e) != 0)
 		return -1;
+	if (strcmp(event, "environment") == 0)
+		return apply_environment(t, o, f, e);
 	if (!step && !point)
 		return 0;
 	if (step && tx_exec(t, e,

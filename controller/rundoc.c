@@ -10,6 +10,7 @@
 #include "common/xalloc.h"
 #include "controller/api.h"
 #include "controller/doc.h"
+#include "controller/environment.h"
 #include "controller/ledger.h"
 #include "controller/sched.h"
 #include "controller/store.h"
@@ -248,6 +249,17 @@ add_preparation(struct tx *t, int64_t run, json_t *doc, struct err *e)
 	return 0;
 }
 
+static int
+add_environment(struct tx *t, int64_t attempt, json_t *doc, struct err *e)
+{
+	json_t *o;
+
+	if (environment_of(t, attempt, &o, e) != 0)
+		return -1;
+	json_put(doc, "environment", o);
+	return 0;
+}
+
 int
 run_json(struct tx *t, int64_t run, json_t **ret_doc, struct err *e)
 {
@@ -271,7 +283,8 @@ run_json(struct tx *t, int64_t run, json_t **ret_doc, struct err *e)
 	cur_close(c);
 	if (count_samples(t, attempt, doc, e) != 0 || add_written(t, run, doc, e) != 0 ||
 		add_preparation(t, run, doc, e) != 0 ||
-		add_progress(t, campaign, attempt, doc, e) != 0) {
+		add_progress(t, campaign, attempt, doc, e) != 0 ||
+		add_environment(t, attempt, doc, e) != 0) {
 		json_decref(doc);
 		return -1;
 	}

@@ -7,16 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/json.h"
 #include "common/log.h"
 #include "common/program.h"
+#include "common/sysfs.h"
 #include "common/xalloc.h"
+#include "config.h"
 #include "runner/claim.h"
 #include "runner/control.h"
 #include "runner/engine.h"
+#include "runner/manifest.h"
 #include "runner/outbox.h"
 #include "runner/resume.h"
 #include "runner/steps.h"
@@ -42,7 +46,8 @@ struct run {
 	struct control *control;
 	struct control_status status;
 	struct claim *claim;
-	struct resume resume; /* what an earlier runner of the attempt left */
+	struct resume resume;		/* what an earlier runner of the attempt left */
+	char block_dir[SYSFS_PATH_MAX]; /* of the drive */
 	struct steps_result result;
 };
 
@@ -113,6 +118,34 @@ read_program(struct run *r, struct err *e)
 	return rc;
 }
 
+/* Finds the directory of the drive in sysfs by its descriptor. */
+static const char *
+find_block_dir(struct run *r)
+{
+	struct stat st;
+
+	return fstat(claim_fd(r->claim), &st) == 0 && S_ISBLK(st.st_mode) &&
+			       sysfs_block_dir(st.st_rdev, r->block_dir)
+		       ? r->block_dir
+		       : NULL;
+}
+
+/* Tells what machine this is, before anything is measured on it. */
+static void
+tell_environment(struct run *r)
+{
+	const struct manifest_place place = {.root = "",
+		.block_dir = find_block_dir(r),
+		.drive = &r->program.drive,
+		/* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets it */
+		.agent = getenv("SSDLAB_AGENT_VERSION"),
+		.liburing = LIBURING_VERSION};
+	json_t *o = json_object();
+
+	json_put(o, "manifest", manifest_make(&place));
+	outbox_event(r->outbox, "environment", o);
+}
+
 /* The engine is the kernel's own; a run on another one would be another measurement. */
 static void
 run_program(struct run *r)
@@ -147,6 +180,7 @@ run_program(struct run *r)
 		return;
 	}
 	env.fd = claim_fd(r->claim);
+	tell_environment(r);
 	steps_run(&env, &r->result);
 	if (r->result.end != STEPS_CANCELLED || control_is_cancelled(r->control))
 		return;

@@ -30,6 +30,7 @@ esac
 [ "$(grep -c '"event":"step.start"' "$dir/runs/1/records")" = 4 ] || fail "not 4 steps"
 [ "$(grep -c '"event":"point.start"' "$dir/runs/1/records")" = 9 ] || fail "not 9 starts"
 if grep -q ' gap ' "$dir/runs/1/records"; then fail "there are gaps"; fi
+grep -q '"manifest":{.*"kind":"loop".*"scheduler":".*"event":"environment"' "$dir/runs/1/records" || fail "no environment"
 only_region "$loop" "$dir/copy"
 say "$(grep -c ' sample ' "$dir/runs/1/records") samples, region only"
 

@@ -199,6 +199,8 @@ static const struct example examples[] = {
 	{"/api/v1/drives/{d}/ledger", 1, "", "limit=1"},
 	{"/api/v1/suites", 0, "", ""},
 	{"/api/v1/suites/{key}", 0, "small@1", ""},
+	{"/api/v1/environments/{key}", 0,
+		"a32e7df3477f44754128943fa95080c9e1ef8e2d04d515ac2806e89a66123979", ""},
 	{"/api/v1/comparisons", 0, "", "a=d1&b=d2"},
 	{"/api/v1/rankings", 0, "", ""},
 	{"/api/v1/rankings", 0, "", "workload=reads"},
@@ -234,6 +236,8 @@ feed_whole_run(uint64_t attempt, uint64_t peak)
 	feed_text(RECORD_EVENT,
 		"{\"event\":\"purge.end\",\"at_ns\":\"5\",\"state\":\"done\","
 		"\"method\":\"zero\",\"took_ns\":\"7\",\"written_bytes\":\"9\"}");
+	feed_text(RECORD_EVENT, "{\"event\":\"environment\",\"manifest\":"
+				"{\"kernel\":{\"release\":\"6.1.0\"}}}");
 	feed_start_point(1, "fill", -1);
 	feed_point(1, "fill", -1, 100, 1000);
 	feed_start_point(2, "reads", -1);
@@ -244,7 +248,7 @@ feed_whole_run(uint64_t attempt, uint64_t peak)
 	feed_point(5, "reads", 100, peak * 96 / 100, 300);
 	feed_others(6, "fill");
 	feed_marked(7, "fill");
-	feed_text(RECORD_GAP, "{\"from\":\"15\",\"to\":\"15\",\"reason\":\"spool full\","
+	feed_text(RECORD_GAP, "{\"from\":\"16\",\"to\":\"16\",\"reason\":\"spool full\","
 			      "\"point\":5,\"from_second\":1,\"to_second\":2,"
 			      "\"samples\":2}");
 	feed_result("done");

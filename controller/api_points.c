@@ -21,7 +21,7 @@ static const char *const passed[] = {"backlog_max", "dropped", "in_flight",
 	"unfinished_max_ns", "unfinished_factor", "missed_ns", "engine", "seed",
 	"compress_percent", "dedupe_percent", "reference_iops", "length_ns",
 	"cpu_user_ns", "cpu_system_ns", "first_error", "workers", "shape", "sampled_ns",
-	NULL};
+	"start_lag_ns", "readings", NULL};
 
 /* Our own JSON from the database; an empty object when it is not readable. */
 static json_t *

@@ -106,6 +106,38 @@ read_shape(const json_t *doc, struct shape *ret_h)
 		.stall_at_s = known(seconds(stalls, "at_ns"))};
 }
 
+static struct sanity_link
+link_of(const json_t *doc, const char *gts, const char *width)
+{
+	return (struct sanity_link){
+		known(member(doc, gts)), known_count(member(doc, width))};
+}
+
+/* As runner/reading.c writes it. */
+static void
+read_readings(const json_t *doc, struct sanity *s)
+{
+	const json_t *link = json_object_get(doc, "link");
+	const json_t *aer = json_object_get(doc, "aer");
+	const json_t *heat = json_object_get(doc, "heat");
+
+	s->drive_in_flight = known(member(doc, "drive_in_flight"));
+	s->other_read_bytes = known(member(doc, "other_read_bytes"));
+	s->other_written_bytes = known(member(doc, "other_written_bytes"));
+	s->read_bytes = known(member(doc, "own_read_bytes"));
+	s->clock_step_seconds = known(seconds(doc, "clock_step_ns"));
+	s->thermal_transitions = known(member(heat, "transitions"));
+	s->thermal_seconds = known(member(heat, "seconds"));
+	s->temperature_c = known(member(heat, "temperature_c"));
+	s->warning_c = known(member(heat, "warning_c"));
+	s->link = link_of(link, "gts", "width");
+	s->link_end = link_of(link, "end_gts", "end_width");
+	s->link_max = link_of(link, "max_gts", "max_width");
+	s->aer_correctable = known(member(aer, "correctable"));
+	s->aer_nonfatal = known(member(aer, "nonfatal"));
+	s->aer_fatal = known(member(aer, "fatal"));
+}
+
 /* Everything that a point is judged by. s borrows h. */
 static void
 read_facts(const json_t *meta, double iops, double littles_n, struct shape *h,
@@ -138,7 +170,9 @@ read_facts(const json_t *meta, double iops, double littles_n, struct shape *h,
 		.cpu_seconds = known(
 			seconds(meta, "cpu_user_ns") + seconds(meta, "cpu_system_ns")),
 		.unsampled_seconds = known(length - sampled),
+		.start_lag_seconds = known(seconds(meta, "start_lag_ns")),
 	};
+	read_readings(json_object_get(meta, "readings"), ret_s);
 }
 
 unsigned

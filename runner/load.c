@@ -422,6 +422,8 @@ emit(struct run *run, uint32_t end)
 	for (unsigned i = 0; i < run->n; i++)
 		run->members[i].end = end;
 	r->written_bytes += s->bytes[DIR_WRITE] + s->bytes[DIR_ZERO];
+	for (int d = 0; d < DIRECTIONS; d++)
+		r->moved_bytes[d] += s->bytes[d];
 	if ((s->flags & SAMPLE_WARMUP) == 0) {
 		r->dropped += s->dropped;
 		for (int d = 0; d < DIRECTIONS; d++) {
@@ -579,6 +581,16 @@ report_fault(struct load_result *r, const struct worker_report *w, int64_t *firs
 	r->first_error_offset = io->offset;
 }
 
+/* Adds what a worker did before and after what was measured. */
+static void
+report_outside(struct load_result *r, const struct worker_report *w)
+{
+	for (int d = 0; d < DIRECTIONS; d++)
+		r->moved_bytes[d] += w->drained_bytes[d];
+	if (w->start_lag_ns > r->start_lag_ns)
+		r->start_lag_ns = w->start_lag_ns;
+}
+
 static void
 report(struct run *run)
 {
@@ -603,6 +615,7 @@ report(struct run *run)
 		r->cpu_system_ns += w->cpu_system_ns;
 		for (int f = 0; f < LOAD_FAULTS; f++)
 			r->faults[f] += w->faults[f];
+		report_outside(r, w);
 		engine_failed = engine_failed || w->engine_failure != 0;
 		no_place = no_place || w->no_place;
 		run->too_many_errors = run->too_many_errors || w->too_many_errors;

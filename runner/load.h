@@ -67,7 +67,9 @@ struct load_result {
 						 not run; what of it was to be measured */
 	uint64_t ops[DIRECTIONS];
 	uint64_t bytes[DIRECTIONS];
-	uint64_t written_bytes; /* zeroes and warm-up included, trims not */
+	uint64_t moved_bytes[DIRECTIONS]; /* warm-up and drain included */
+	int64_t start_lag_ns;		  /* of the worker that began last */
+	uint64_t written_bytes;		  /* zeroes and warm-up included, trims not */
 	uint64_t errors[DIRECTIONS];
 	uint64_t faults[LOAD_FAULTS]; /* errors by kind, warm-up and drain included */
 	int first_error; /* errno of the first failed I/O (EIO for a short one), 0 for

@@ -56,6 +56,9 @@
  * commands is 60 s. */
 #define FORMAT_TIMEOUT_MS (3600U * 1000)
 
+/* A drive that does not say in this time how it is keeps a run waiting for nothing. */
+#define LOG_TIMEOUT_MS 5000
+
 void
 nvme_read_controller(const uint8_t *data, struct nvme_offer *o)
 {
@@ -147,6 +150,55 @@ identify(int fd, uint32_t cns, uint32_t nsid, uint8_t *data, struct err *e)
 
 	memset(data, 0, NVME_IDENTIFY_BYTES);
 	return command(fd, &c, "NVMe Identify", e);
+}
+
+/* A page that the kernel can read into wherever the caller wants it. */
+static int
+identify_into(int fd, uint32_t cns, uint32_t nsid, uint8_t *data, struct err *e)
+{
+	_Alignas(4096) uint8_t page[NVME_IDENTIFY_BYTES];
+
+	if (identify(fd, cns, nsid, page, e) != 0)
+		return -1;
+	memcpy(data, page, sizeof(page));
+	return 0;
+}
+
+int
+nvme_identify_controller(int fd, uint8_t *data, struct err *e)
+{
+	return identify_into(fd, CNS_CONTROLLER, 0, data, e);
+}
+
+int
+nvme_identify_namespace(int fd, uint8_t *data, struct err *e)
+{
+	int nsid = ioctl(fd, NVME_IOCTL_ID);
+
+	if (nsid <= 0)
+		return err_set(e, ERR_IO, "the kernel knows no number of the namespace");
+	return identify_into(fd, CNS_NAMESPACE, (uint32_t)nsid, data, e);
+}
+
+int
+nvme_log(int fd, uint8_t id, uint8_t *log, uint32_t len, struct err *e)
+{
+	_Alignas(4096) uint8_t page[NVME_IDENTIFY_BYTES] = {0};
+	struct nvme_admin_cmd c = {
+		.opcode = OP_GET_LOG,
+		.nsid = NSID_ALL,
+		.addr = (uintptr_t)page,
+		.data_len = len,
+		/* the number of 4-byte words, less one, above the page's id */
+		.cdw10 = id | (len / 4 - 1) << 16,
+		.timeout_ms = LOG_TIMEOUT_MS,
+	};
+
+	assert(len > 0 && len <= sizeof(page) && len % 4 == 0);
+	if (command(fd, &c, "NVMe Get Log Page", e) != 0)
+		return -1;
+	memcpy(log, page, len);
+	return 0;
 }
 
 static int

@@ -1,5 +1,5 @@
 /*
- * nvme - the admin commands of NVMe that a purge needs, through the descriptor of the
+ * nvme - the admin commands of NVMe that we need, through the descriptor of the
  * namespace that was verified: nothing is looked up by name.
  *
  * Numbers of commands, fields and bits are those of the NVM Express Base Specification,
@@ -53,6 +53,15 @@ uint32_t nvme_count_others(const uint8_t *list, uint32_t nsid);
 /* nvme_read_sanitize takes the end of the last sanitize, and how much of one that runs is
  * done, 0..1, out of NVME_SANITIZE_LOG_BYTES. Pure. */
 enum nvme_sanitize_end nvme_read_sanitize(const uint8_t *log, double *ret_part);
+
+/* nvme_identify_controller and nvme_identify_namespace read NVME_IDENTIFY_BYTES of the
+ * drive open as fd into data. ERR_IO. */
+int nvme_identify_controller(int fd, uint8_t *data, struct err *e);
+int nvme_identify_namespace(int fd, uint8_t *data, struct err *e);
+
+/* nvme_log reads the first len bytes, a multiple of 4, of a log page of the controller;
+ * len at most NVME_IDENTIFY_BYTES. ERR_IO. */
+int nvme_log(int fd, uint8_t id, uint8_t *log, uint32_t len, struct err *e);
 
 /* nvme_look asks the drive open as fd for its offer. ERR_IO. */
 int nvme_look(int fd, struct nvme_offer *ret_o, struct err *e);

@@ -23,6 +23,7 @@
 #include "runner/manifest.h"
 #include "runner/outbox.h"
 #include "runner/resume.h"
+#include "runner/smart.h"
 #include "runner/steps.h"
 
 #define USAGE "usage: ssdlab-runner run --dir DIR --state-dir DIR --drive PATH\n"
@@ -130,13 +131,21 @@ find_block_dir(struct run *r)
 		       : NULL;
 }
 
+static bool
+is_nvme(const struct run *r)
+{
+	return r->program.drive.kind == DRIVE_NVME;
+}
+
 /* Tells what machine this is, before anything is measured on it. */
 static void
 tell_environment(struct run *r)
 {
+	json_t *format = is_nvme(r) ? smart_format(claim_fd(r->claim)) : json_null();
 	const struct manifest_place place = {.root = "",
 		.block_dir = find_block_dir(r),
 		.drive = &r->program.drive,
+		.format = format,
 		/* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets it */
 		.agent = getenv("SSDLAB_AGENT_VERSION"),
 		.liburing = LIBURING_VERSION};
@@ -144,6 +153,7 @@ tell_environment(struct run *r)
 
 	json_put(o, "manifest", manifest_make(&place));
 	outbox_event(r->outbox, "environment", o);
+	json_decref(format);
 }
 
 /* The engine is the kernel's own; a run on another one would be another measurement. */
@@ -180,6 +190,7 @@ run_program(struct run *r)
 		return;
 	}
 	env.fd = claim_fd(r->claim);
+	env.place = (struct reading_place){find_block_dir(r), is_nvme(r), env.fd};
 	tell_environment(r);
 	steps_run(&env, &r->result);
 	if (r->result.end != STEPS_CANCELLED || control_is_cancelled(r->control))

@@ -197,6 +197,21 @@ shape_of(const struct steps *s, const struct plan *p)
 	return seconds_json(&shape);
 }
 
+/* What the node counted while the point ran, less what we did ourselves. */
+static json_t *
+readings_of(const struct steps *s, const struct plan *p)
+{
+	const struct load_result *l = &s->load;
+	struct reading_own own = {.read_bytes = l->moved_bytes[DIR_READ],
+		.written_bytes = l->moved_bytes[DIR_WRITE] + l->moved_bytes[DIR_ZERO]};
+	struct reading after;
+
+	for (int i = 0; i < LOAD_FAULTS; i++)
+		own.failed_bytes += l->faults[i] * workload_block_max(p->workload);
+	reading_take(&s->env->place, &after);
+	return reading_json(&s->before, &after, &own);
+}
+
 static void
 tell_point(struct steps *s, const struct plan *p, uint64_t seed)
 {
@@ -235,7 +250,9 @@ tell_point(struct steps *s, const struct plan *p, uint64_t seed)
 	json_put(o, "cpu_user_ns", json_u64((uint64_t)l->cpu_user_ns));
 	json_put(o, "cpu_system_ns", json_u64((uint64_t)l->cpu_system_ns));
 	json_put(o, "workers", json_integer(workload_workers(p->workload)));
+	json_put(o, "start_lag_ns", json_u64((uint64_t)l->start_lag_ns));
 	json_put(o, "shape", shape_of(s, p));
+	json_put(o, "readings", readings_of(s, p));
 	json_put(o, "engine", json_text(l->engine));
 	json_put(o, "seed", json_u64(seed));
 	json_put(o, "compress_percent", json_real(s->program->data.compress_percent));
@@ -384,6 +401,7 @@ steps_point(struct steps *s, const struct plan *p)
 
 	tell_point_start(s, p);
 	seconds_reset(&s->seconds);
+	reading_take(&s->env->place, &s->before);
 	s->deadline_ns = clock_mono() + 2 * (p->warmup_ns + p->measure_ns) + LATE_NS;
 	s->deadline_ns += (int64_t)(p->one_pass / STEPS_FILL_BYTES_PER_S_MIN) * NS_PER_S;
 	if (load_run(&load, &s->load, &e) != 0) {

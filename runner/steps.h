@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "runner/control.h"
+#include "runner/reading.h"
 
 struct drive_id;
 struct engine_ops;
@@ -33,7 +34,8 @@ struct steps_env {
 	const struct program *program;
 	int fd; /* verified, claimed, O_DIRECT */
 	const struct engine_ops *engine;
-	const char *engine_script; /* null engine only, else NULL */
+	const char *engine_script;  /* null engine only, else NULL */
+	struct reading_place place; /* what to read of the drive around each point */
 	struct outbox *outbox;
 	/* what an earlier runner of the attempt left; NULL: there was none */
 	const struct resume *resume;

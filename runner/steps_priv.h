@@ -11,6 +11,7 @@
 #include "common/program.h"
 #include "common/record.h"
 #include "runner/load.h"
+#include "runner/reading.h"
 #include "runner/seconds.h"
 #include "runner/steps.h"
 
@@ -47,6 +48,7 @@ struct steps {
 	char name[ROUNDS_NAME_MAX]; /* of the point that runs, for the status */
 	struct load_result load;
 	struct seconds seconds; /* of the point */
+	struct reading before;	/* when it began */
 	struct point_record record;
 };
 

@@ -209,6 +209,7 @@ count(struct worker *w, struct io *io)
 	w->idle[w->n_idle++] = io;
 	w->again_in_a_row = 0;
 	if (__builtin_expect(w->over, 0)) {
+		w->report.drained_bytes[io->dir] += io->length;
 		not_finished(w, io, io->complete_ns);
 		return;
 	}
@@ -510,6 +511,7 @@ run(struct worker *w)
 	/* Sleeps end when they should, not up to 50 us later. */
 	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 	wait_until(w->start_ns);
+	w->report.start_lag_ns = clock_mono() - w->start_ns;
 	if (w->measure_start_ns == w->start_ns)
 		begin_measuring(w);
 	begin_slot(w, ring_free_slot(w->ring, 0), 0, w->start_ns);

@@ -57,7 +57,9 @@ struct worker_report {
 	struct late late;	     /* open loops */
 	struct verify_report verify; /* warm-up and drain included */
 	int64_t measured_ns, drain_ns;
-	struct hist unfinished; /* as in struct load_result */
+	struct hist unfinished;		    /* as in struct load_result */
+	uint64_t drained_bytes[DIRECTIONS]; /* moved after the end */
+	int64_t start_lag_ns;		    /* from the planned start to the real one */
 	int64_t cpu_user_ns, cpu_system_ns;
 	char engine[128];
 };

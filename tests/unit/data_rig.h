@@ -278,7 +278,13 @@ static const char rig_marked[] =
 	"\"spells\":{\"count\":3,\"length_ns\":\"9000000000\",\"fast\":140.0,"
 	"\"slow\":70.0},"
 	"\"stalls\":{\"count\":2,\"longest_ns\":\"1500000000\","
-	"\"at_ns\":\"7000000000\"}}}";
+	"\"at_ns\":\"7000000000\"}},\"start_lag_ns\":\"700000000\",\"readings\":"
+	"{\"clock_step_ns\":-1500000000,\"own_read_bytes\":\"24576000\","
+	"\"other_read_bytes\":\"0\",\"other_written_bytes\":\"12000000\","
+	"\"drive_in_flight\":15.5,\"link\":{\"gts\":8.0,\"width\":4,\"end_gts\":8.0,"
+	"\"end_width\":2,\"max_gts\":16.0,\"max_width\":4},\"aer\":{\"correctable\":"
+	"\"2\",\"nonfatal\":\"0\",\"fatal\":\"0\"},\"heat\":{\"transitions\":\"1\","
+	"\"seconds\":\"30\",\"temperature_c\":71,\"warning_c\":70}}}";
 
 /* feed_marked adds that point, and one second of its 60. */
 static inline void

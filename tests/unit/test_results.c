@@ -62,7 +62,9 @@ START_TEST(flags_have_their_reasons)
 	OK(feed_send(1, &a, &e));
 	doc = good(api_runs_points, 1, "");
 	IS(doc, "/items/0/flags",
-		"[\"cliff\",\"spells\",\"drive-stall\",\"samples-missing\"]");
+		"[\"cliff\",\"spells\",\"drive-stall\",\"throttled\",\"link-slow\","
+		"\"link-changed\",\"pcie-errors\",\"other-io\",\"clock-step\","
+		"\"samples-missing\",\"late-start\"]");
 	IS(doc, "/items/0/sampled_ns", "\"1000000000\"");
 	IS(doc, "/items/0/reasons/0/flag", "\"cliff\"");
 	IS(doc, "/items/0/reasons/0/text",
@@ -71,7 +73,16 @@ START_TEST(flags_have_their_reasons)
 	IS(doc, "/items/0/reasons/2/text",
 		"\"the drive ended nothing for 1.5 s, 7 s into the point; the longest of "
 		"2 such stalls\"");
-	IS(doc, "/items/0/reasons/3/text", "\"59 of 60 s have no sample\"");
+	IS(doc, "/items/0/reasons/3/text",
+		"\"the drive went into a thermal state 1 times and spent 30 s in one and "
+		"had 71 C, its warning temperature is 70 C\"");
+	IS(doc, "/items/0/reasons/5/text",
+		"\"the PCIe link changed from 8.0 GT/s x4 to 8.0 GT/s x2\"");
+	IS(doc, "/items/0/reasons/7/text", "\"somebody else wrote 12 MB on the drive\"");
+	IS(doc, "/items/0/reasons/8/text",
+		"\"the node's wall clock was set 1.5 s back\"");
+	IS(doc, "/items/0/reasons/9/text", "\"59 of 60 s have no sample\"");
+	IS(doc, "/items/0/reasons/10/text", "\"the first I/O came 700 ms late\"");
 	json_decref(doc);
 }
 END_TEST

@@ -247,6 +247,7 @@ convert_finish(struct conversion *c, json_t **ret_doc, struct err *e)
 	json_put(doc, "sources", sources(c));
 	again = xcalloc(1, sizeof(*again));
 	rc = suite_parse(doc, again, e);
+	suite_fini(again);
 	free(again);
 	if (rc != 0) {
 		json_decref(doc);

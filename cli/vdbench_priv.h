@@ -62,7 +62,8 @@ struct vd_wd {
 	bool durable;
 };
 
-enum vd_loop_kind { LOOP_XFERSIZE, LOOP_THREADS, LOOP_RDPCT, LOOP_SEEKPCT, LOOP_KINDS };
+/* In the order of their letters in ids. */
+enum vd_loop_kind { LOOP_XFERSIZE, LOOP_RDPCT, LOOP_SEEKPCT, LOOP_THREADS, LOOP_KINDS };
 
 struct vd_loop {
 	enum vd_loop_kind kind;

@@ -554,7 +554,7 @@ add_turn(struct vd *v, const struct turn *t)
 static void
 set_values(struct turn *t, size_t i)
 {
-	static const char *const letters[LOOP_KINDS] = {"", "t", "r", "s"};
+	static const char *const letters[LOOP_KINDS] = {"", "r", "s", "t"};
 	size_t n = 0;
 
 	for (size_t k = t->rd->n_loops; k > 0; k--) {
@@ -564,11 +564,13 @@ set_values(struct turn *t, size_t i)
 		t->values[l->kind] = l->values[i % l->n];
 		i /= l->n;
 	}
-	for (size_t k = 0; k < t->rd->n_loops; k++) {
-		enum vd_loop_kind kind = t->rd->loops[k].kind;
+	/* in one order whatever the nesting, which results of vdbench do not tell */
+	for (int kind = 0; kind < LOOP_KINDS; kind++) {
 		double x = t->values[kind];
 		bool kib = kind == LOOP_XFERSIZE && x >= 1024 && (uint64_t)x % 1024 == 0;
 
+		if (!t->has[kind])
+			continue;
 		n += (size_t)snprintf(t->suffix + n, sizeof(t->suffix) - n, "-%s%.0f%s",
 			letters[kind], kib ? x / 1024 : x, kib ? "k" : "");
 		if (n >= sizeof(t->suffix))

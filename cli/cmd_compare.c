@@ -60,14 +60,15 @@ static const struct column differs[] = {
 	{"B", "b", UNIT_TEXT, 0, NULL},
 };
 
-/* A side of the comparison: run and drive ids as they are, anything else is a serial. */
+/* A side of the comparison: ids of runs, drives and foreign results as they are,
+ * anything else is a serial. */
 static int
 add_side(struct cli *c, const char *name, const char *text, struct str *path,
 	struct err *e)
 {
 	struct ref ref;
 
-	if (!ref_is_id(text, 'r')) {
+	if (!ref_is_id(text, 'r') && !ref_is_id(text, 'x')) {
 		if (ref_drive(c->client, text, &ref, e) != 0)
 			return -1;
 		text = ref.id;
@@ -82,8 +83,9 @@ print_side(const struct out *o, const char *name, const json_t *side)
 	struct str runs = {0};
 
 	raw_value(json_object_get(side, "runs"), &runs);
-	out_line(o, "%s  %s %s  %s (%s)", name, json_text_of(side, "kind"),
-		json_text_of(side, "id"), json_text_of(side, "label"), str_text(&runs));
+	out_line(o, "%s  %s %s  %s%s%s%s", name, json_text_of(side, "kind"),
+		json_text_of(side, "id"), json_text_of(side, "label"),
+		runs.len > 0 ? " (" : "", str_text(&runs), runs.len > 0 ? ")" : "");
 	str_fini(&runs);
 }
 

@@ -49,8 +49,18 @@ CMD("run", "show", "RUN", 1, 1, F(WORKLOAD), ROWS | NAMES, cmd_run_show,
 	"one run, its curves and its points")
 CMD("run", "watch", "RUN", 1, 1, F(TIMEOUT), DOCUMENT, cmd_run_watch,
 	"follow a run until it has finished")
+CMD("import", "fio", "FILE", 1, 1, F(SUBJECT), ROWS | NAMES, cmd_import_fio,
+	"fio's JSON or JSON+ as a foreign result")
+CMD("import", "vdbench", "FILE", 1, 1, F(SUBJECT), ROWS | NAMES, cmd_import_vdbench,
+	"vdbench's flatfile.html as a foreign result")
+CMD("import", "published", "FILE", 1, 1, 0, ROWS | NAMES, cmd_import_published,
+	"a table of published figures (CSV) as foreign results")
+CMD("foreign", "ls", "", 0, 0, 0, ROWS | NAMES, cmd_foreign_ls,
+	"the foreign results: measured elsewhere, in no ranking")
+CMD("foreign", "show", "RESULT", 1, 1, 0, ROWS | NAMES, cmd_foreign_show,
+	"one foreign result, its points and their marks")
 CMD("compare", "", "A B", 2, 2, F(WORKLOAD) | F(SUITE), ROWS, cmd_compare,
-	"two drives, or two runs, per workload and metric")
+	"two drives, runs or foreign results, per workload and metric")
 CMD("rank", "", "", 0, 0, F(METRIC) | F(WORKLOAD) | F(SUITE) | F(CAMPAIGN), ROWS, cmd_rank,
 	"drives in the order of a metric")
 CMD("curve", "", "RUN", 1, 1, F(WORKLOAD) | F(LINE) | F(FACTS), ROWS, cmd_curve,

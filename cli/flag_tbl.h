@@ -27,6 +27,7 @@ FLAG(SINCE, "since", 0, "TIME", "only since a time: 2d (ago) or 2026-11-30T10:00
 FLAG(UNTIL, "until", 0, "TIME", "only before a time")
 FLAG(FORMAT, "format", 0, "FORMAT", "of the file: vdbench or fio; by its content if not given")
 FLAG(NAME, "name", 0, "NAME", "of the suite; that of the file if not given")
+FLAG(SUBJECT, "subject", 0, "TEXT", "what was measured, for example the model of the drive")
 FLAG(LIMIT, "limit", 'n', "N", "at most so many, newest first; 100 if not given")
 FLAG(LINE, "line", 0, "LATENCY=TIME", "answer for these latency lines, with commas: p99=200us,mean=1ms")
 FLAG(FACTS, "facts", 0, NULL, "only what the curves say, a fact in a row")

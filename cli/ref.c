@@ -34,6 +34,8 @@ kind_of(char letter)
 	switch (letter) {
 	case 'c':
 		return "a campaign";
+	case 'x':
+		return "a foreign result";
 	case 'r':
 		return "a run";
 	case 'n':
@@ -74,7 +76,8 @@ ref_arg(const char *command, const char *text, char letter, struct ref *ret_ref,
 	if (ref_is_id(text, 'c') && letter == 'r')
 		return err_fix(
 			e, "%s is a campaign; ssdlab run ls --campaign %s", text, text);
-	return err_fix(e, "ssdlab %s ls lists them", kind + 2);
+	return err_fix(
+		e, "ssdlab %s ls lists them", letter == 'x' ? "foreign" : kind + 2);
 }
 
 static void

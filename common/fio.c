@@ -1,6 +1,7 @@
 #include "common/fio.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "common/err.h"
 #include "common/hist.h"
@@ -18,6 +19,7 @@ fio_find(const char *text, size_t len, const char **ret_start, size_t *ret_len)
 {
 	const char *start = NULL;
 	const char *end = NULL;
+	const char *last = memrchr(text, '}', len);
 
 	for (size_t i = 0; i < len; i++) {
 		if (i != 0 && text[i - 1] != '\n')
@@ -27,6 +29,9 @@ fio_find(const char *text, size_t len, const char **ret_start, size_t *ret_len)
 		if (text[i] == '}')
 			end = text + i + 1;
 	}
+	/* a document on one line */
+	if (end == NULL && last != NULL)
+		end = last + 1;
 	if (start == NULL || end == NULL || end < start)
 		return false;
 	*ret_start = start;

@@ -16,8 +16,8 @@ struct hist;
 
 /*
  * fio_find finds the document in fio's output, which may have lines of text before and
- * behind it: from a line that begins with "{" to the last that begins with "}". Borrowed
- * from text.
+ * behind it: from a line that begins with "{" to the last that begins with "}", or, when
+ * none does, to the last "}". Borrowed from text.
  */
 bool fio_find(const char *text, size_t len, const char **ret_start, size_t *ret_len);
 

@@ -46,13 +46,20 @@ depth_of(const char *text, size_t len)
 int
 json_parse(const char *text, size_t len, json_t **ret_doc, struct err *e)
 {
+	return json_parse_max(text, len, JSON_MAX_BYTES, ret_doc, e);
+}
+
+int
+json_parse_max(
+	const char *text, size_t len, size_t max_bytes, json_t **ret_doc, struct err *e)
+{
 	json_error_t je;
 	json_t *doc;
 
-	if (len > JSON_MAX_BYTES)
+	if (len > max_bytes)
 		return err_set(e, ERR_LIMIT,
-			"the document has %zu bytes; at most %u are read", len,
-			JSON_MAX_BYTES);
+			"the document has %zu bytes; at most %zu are read", len,
+			max_bytes);
 	if (depth_of(text, len) > JSON_MAX_DEPTH)
 		return err_set(e, ERR_LIMIT,
 			"the document is nested deeper than %d levels", JSON_MAX_DEPTH);

@@ -27,6 +27,10 @@ struct str;
  */
 int json_parse(const char *text, size_t len, json_t **ret_doc, struct err *e);
 
+/* json_parse_max is json_parse of up to max_bytes, for files that people name. */
+int json_parse_max(
+	const char *text, size_t len, size_t max_bytes, json_t **ret_doc, struct err *e);
+
 /* json_read_file is json_parse on a file. ERR_NOTFOUND, ERR_IO, or as json_parse. */
 int json_read_file(const char *path, json_t **ret_doc, struct err *e);
 

@@ -1,4 +1,4 @@
-/* Two drives, or two runs: the difference per workload and figure. */
+/* Two drives, runs or foreign results: the difference per workload and figure. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,16 +13,19 @@
 #include "controller/api.h"
 #include "controller/environment.h"
 #include "controller/flags.h"
+#include "controller/foreign.h"
 #include "controller/result.h"
 #include "controller/store.h"
 #include "controller/suites.h"
 
-/* One of the two sides: a drive with all its runs, or one run. */
+/* One of the two sides: a drive with all its runs, one run, or what was measured
+ * elsewhere, which is a run of no suite then. */
 struct side {
 	const char *name; /* "a" or "b": the query parameter */
-	char letter;	  /* 'd' or 'r' */
+	char letter;	  /* 'd', 'r' or 'x' */
 	int64_t id;
 	struct result_list all;
+	struct foreign foreign;			/* of 'x' */
 	const struct result *runs[COMPARE_MAX]; /* that count; borrowed from all, newest
 						   last */
 	size_t n;
@@ -43,12 +46,15 @@ read_side(struct api_call *c, struct side *s, struct err *e)
 	snprintf(at, sizeof(at), "query parameter %s", s->name);
 	if (text == NULL) {
 		err_set(e, ERR_INVALID, "%s is missing", at);
-		return err_fix(e, "give a drive or a run on each side: a=d1&b=d2");
+		return err_fix(e, "give a drive, a run or a foreign result on each side: "
+				  "a=d1&b=d2");
 	}
-	if (text[0] != 'd' && text[0] != 'r') {
-		err_set(e, ERR_INVALID, "%s: \"%.40s\" is neither a drive nor a run", at,
-			text);
-		return err_fix(e, "ids look like d1 or r12");
+	if (text[0] != 'd' && text[0] != 'r' && text[0] != 'x') {
+		err_set(e, ERR_INVALID,
+			"%s: \"%.40s\" is neither a drive nor a run, nor a foreign "
+			"result",
+			at, text);
+		return err_fix(e, "ids look like d1, r12 or x3");
 	}
 	s->letter = text[0];
 	if (api_parse_id(text, s->letter, "", &s->id, e) != 0)
@@ -63,6 +69,12 @@ load_side(struct tx *t, struct side *s, struct err *e)
 	int64_t one;
 	int rc;
 
+	if (s->letter == 'x') {
+		if (foreign_load(t, s->id, &s->foreign, e) != 0)
+			return -1;
+		foreign_result(&s->foreign, s->id, &s->all);
+		return 0;
+	}
 	*(s->letter == 'd' ? &f.drive : &f.run) = s->id;
 	if (result_load(t, &f, &s->all, e) != 0)
 		return -1;
@@ -83,9 +95,21 @@ is_own_run(const struct side *other, const struct result *r)
 	return other->letter == 'r' && other->id == r->run;
 }
 
+/* Whether a run has a workload of a foreign result. */
+static bool
+shares_workload(const struct result *r, const struct result *foreign)
+{
+	for (size_t i = 0; i < foreign->n_curves; i++)
+		if (result_curve(r, foreign->curves[i].workload) != NULL)
+			return true;
+	return false;
+}
+
 static bool
 has_suite(const struct side *s, const struct side *other, const char *suite)
 {
+	if (s->letter == 'x')
+		return true;
 	for (size_t i = 0; i < s->all.n; i++)
 		if (s->all.items[i].done && !is_own_run(other, &s->all.items[i]) &&
 			strcmp(s->all.items[i].suite, suite) == 0)
@@ -100,11 +124,17 @@ common_suite(const struct side *a, const struct side *b, const char *asked)
 {
 	const struct result *newest = NULL;
 
+	/* a foreign result is of no suite: that of the other side */
+	if (a->letter == 'x' && b->letter == 'x')
+		return "";
+	if (a->letter == 'x')
+		return common_suite(b, a, asked);
 	for (size_t i = 0; i < a->all.n; i++) {
 		const struct result *r = &a->all.items[i];
 
 		if (!r->done || is_own_run(b, r) || !has_suite(b, a, r->suite) ||
-			(asked != NULL && strcmp(asked, r->suite) != 0))
+			(asked != NULL && strcmp(asked, r->suite) != 0) ||
+			(b->letter == 'x' && !shares_workload(r, b->all.items)))
 			continue;
 		if (newest == NULL || r->finished_ns >= newest->finished_ns)
 			newest = r;
@@ -137,6 +167,15 @@ nothing_common(const struct side *a, const struct side *b, struct err *e)
 			s->id);
 		return err_fix(e, "ssdlab run ls --drive d%" PRId64, s->id);
 	}
+	if (a->letter == 'x' || b->letter == 'x') {
+		err_set(e, ERR_STATE,
+			"%c%" PRId64 " and %c%" PRId64 " have no workload in common",
+			a->letter, a->id, b->letter, b->id);
+		return err_fix(e,
+			"workloads are told by their ids: ssdlab foreign show "
+			"x%" PRId64,
+			a->letter == 'x' ? a->id : b->id);
+	}
 	err_set(e, ERR_STATE,
 		"%c%" PRId64 " and %c%" PRId64
 		" have no results of the same suite; others are not comparable",
@@ -152,7 +191,8 @@ select_runs(struct side *s, const struct side *other, const char *suite)
 	for (size_t i = s->all.n; i > 0 && s->n < COMPARE_MAX; i--) {
 		const struct result *r = &s->all.items[i - 1];
 
-		if (r->done && !is_own_run(other, r) && strcmp(r->suite, suite) == 0)
+		if (s->letter == 'x' || (r->done && !is_own_run(other, r) &&
+						strcmp(r->suite, suite) == 0))
 			s->runs[s->n++] = r;
 	}
 }
@@ -197,6 +237,22 @@ metric_json(enum figure f, const struct comparison *x)
 	return o;
 }
 
+/* The flags of the points that a figure of a side is from, and of a foreign one what
+ * makes it doubtful. */
+static json_t *
+marks_json(const struct side *s, enum figure f, const char *workload, unsigned flags)
+{
+	const struct result_curve *c = s->letter == 'x'
+					       ? result_curve(s->runs[0], workload)
+					       : NULL;
+	const struct curve_point *p = c != NULL ? figure_point(f, c->points, c->n) : NULL;
+	json_t *list = flags_json(flags);
+
+	if (p != NULL)
+		foreign_marks(&s->foreign.points[p->point - 1], list);
+	return list;
+}
+
 /* All figures of a workload; *tests counts those that a test was made of. */
 static json_t *
 workload_json(
@@ -218,8 +274,10 @@ workload_json(
 			xa, n_a, xb, n_b, figure_higher_is_better((enum figure)f), &x);
 		*tests += x.n_a > 1 && x.n_b > 1;
 		metric = metric_json((enum figure)f, &x);
-		json_put(metric, "flags_a", flags_json(flags_a));
-		json_put(metric, "flags_b", flags_json(flags_b));
+		json_put(metric, "flags_a",
+			marks_json(a, (enum figure)f, workload, flags_a));
+		json_put(metric, "flags_b",
+			marks_json(b, (enum figure)f, workload, flags_b));
 		json_array_append_new(metrics, metric);
 	}
 	json_put(o, "workload", json_string(workload));
@@ -306,6 +364,9 @@ differs_json(const struct side *a, const struct side *b)
 	const struct side *sides[] = {a, b};
 	json_t *list = json_array();
 
+	/* of a foreign result nothing of this is known */
+	if (a->letter == 'x' || b->letter == 'x')
+		return list;
 	for (int k = 0; k < 2; k++) {
 		for (size_t i = 0; i < sides[k]->n; i++) {
 			const struct result *r = sides[k]->runs[i];
@@ -336,6 +397,18 @@ side_json(const struct side *s)
 	json_t *o = json_object();
 	json_t *runs = json_array();
 
+	if (s->letter == 'x') {
+		json_put(o, "kind", json_string("foreign"));
+		json_put(o, "id", api_id('x', s->id));
+		json_put(o, "label",
+			json_sprintf("%s, measured elsewhere: %s%s%s, %s",
+				s->foreign.subject, s->foreign.tool,
+				s->foreign.tool_version[0] != '\0' ? " " : "",
+				s->foreign.tool_version, s->foreign.source));
+		json_put(o, "runs", runs);
+		json_put(o, "repeats", json_integer(1));
+		return o;
+	}
 	for (size_t i = s->n; i > 0; i--)
 		json_array_append_new(runs, api_id('r', s->runs[i - 1]->run));
 	json_put(o, "kind", json_string(s->letter == 'd' ? "drive" : "run"));
@@ -357,6 +430,14 @@ warn_of_side(json_t *warnings, const struct side *s, const struct side *other,
 	size_t left_out = 0;
 	size_t of_suite = 0;
 
+	if (s->letter == 'x') {
+		warn(warnings,
+			"side %s is foreign: not measured by this lab, and compared by "
+			"the "
+			"names of workloads alone",
+			s->name);
+		return;
+	}
 	for (size_t i = 0; i < s->n; i++)
 		if (s->runs[i]->is_virtual) {
 			warn(warnings,
@@ -390,7 +471,7 @@ warnings_json(const struct side *a, const struct side *b, const char *suite)
 	json_t *warnings = json_array();
 	double least = compare_p_least(a->n, b->n);
 
-	if (a->runs[0]->scaled)
+	if (a->runs[0]->scaled || b->runs[0]->scaled)
 		warn(warnings, "%s is a scaled suite: its results are no full results",
 			suite);
 	warn_of_side(warnings, a, b, suite);
@@ -419,7 +500,7 @@ comparison_json(
 			"of %u tests at %.0f %%, %.1f show a difference by chance alone",
 			tests, COMPARE_ALPHA * 100, COMPARE_ALPHA * tests);
 	json_put(o, "suite", json_string(suite));
-	json_put(o, "scaled", json_boolean(a->runs[0]->scaled));
+	json_put(o, "scaled", json_boolean(a->runs[0]->scaled || b->runs[0]->scaled));
 	json_put(o, "alpha", json_real(COMPARE_ALPHA));
 	json_put(o, "a", side_json(a));
 	json_put(o, "b", side_json(b));
@@ -497,5 +578,7 @@ api_comparisons_get(struct tx *t, struct api_call *c, struct err *e)
 out:
 	result_list_fini(&a.all);
 	result_list_fini(&b.all);
+	foreign_fini(&a.foreign);
+	foreign_fini(&b.foreign);
 	return rc;
 }

@@ -1,5 +1,5 @@
 /*
- * One row per route: method, path, job, least role, handler. {c}, {r}, {n}, {d} stand for an id
+ * One row per route: method, path, job, least role, handler. {c}, {r}, {n}, {d}, {x} stand for an id
  * with that letter, {key} for any text without a slash. schema/openapi.yaml describes each row;
  * tools/check-docs compares.
  */
@@ -35,6 +35,9 @@ ROUTE(GET, "/api/v1/events", READ, VIEWER, api_events)
 ROUTE(GET, "/api/v1/comparisons", READ, VIEWER, api_comparisons_get)
 ROUTE(GET, "/api/v1/rankings", READ, VIEWER, api_rankings_get)
 ROUTE(GET, "/api/v1/curves", READ, VIEWER, api_curves_get)
+ROUTE(GET, "/api/v1/foreign", READ, VIEWER, api_foreign_list)
+ROUTE(POST, "/api/v1/foreign", WRITE, OPERATOR, api_foreign_post)
+ROUTE(GET, "/api/v1/foreign/{x}", READ, VIEWER, api_foreign_get)
 ROUTE(POST, "/api/v1/agents/enroll", WRITE, NONE, api_agents_enroll)
 ROUTE(POST, "/api/v1/agents/{n}/session", WRITE, AGENT, api_agents_session)
 ROUTE(POST, "/api/v1/agents/{n}/reconcile", WRITE, AGENT, api_agents_reconcile)

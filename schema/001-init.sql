@@ -288,3 +288,47 @@ CREATE TABLE idempotency (
 	doc TEXT NOT NULL,
 	created_ns INTEGER NOT NULL
 ) STRICT;
+
+-- What was measured elsewhere, by other tools or as published: beside runs in comparisons, never
+-- among them. A document is never changed; digest (BLAKE2b-256 of it, in hex) tells it again.
+CREATE TABLE foreign_result (
+	id INTEGER PRIMARY KEY,
+	digest TEXT NOT NULL UNIQUE,
+	tool TEXT NOT NULL CHECK (tool IN ('fio', 'vdbench', 'published')),
+	tool_version TEXT NOT NULL,
+	source TEXT NOT NULL,
+	subject TEXT NOT NULL, -- what was measured, as it is called there
+	scaled INTEGER NOT NULL CHECK (scaled IN (-1, 0, 1)), -- -1: not known
+	imported_by TEXT NOT NULL,
+	imported_ns INTEGER NOT NULL
+) STRICT;
+
+-- Figures are NULL where they are not told; latencies are those of the service.
+CREATE TABLE foreign_point (
+	id INTEGER PRIMARY KEY,
+	foreign_id INTEGER NOT NULL REFERENCES foreign_result(id),
+	number INTEGER NOT NULL,
+	workload TEXT NOT NULL,
+	point TEXT NOT NULL,
+	load_percent REAL,
+	offered_iops REAL,
+	iops REAL,
+	bytes_per_second REAL,
+	read_percent REAL,
+	in_flight REAL,
+	saturated INTEGER NOT NULL CHECK (saturated IN (0, 1)),
+	lat_mean_ns REAL,
+	lat_p50_ns REAL,
+	lat_p99_ns REAL,
+	lat_p99_9_ns REAL,
+	lat_max_ns REAL,
+	transactions_per_second REAL,
+	duration_ns REAL,
+	quality TEXT NOT NULL CHECK (quality IN
+		('measured', 'printed', 'reconstructed', 'suspect', 'contradictory')),
+	note TEXT NOT NULL,
+	breaks_law INTEGER NOT NULL CHECK (breaks_law IN (0, 1)),
+	read_service BLOB,
+	write_service BLOB,
+	UNIQUE (foreign_id, number)
+) STRICT;

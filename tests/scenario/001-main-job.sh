@@ -58,6 +58,33 @@ cli compare "${serials[0]}" "${serials[1]}" >"$lab/compare.txt"
 grep -q "single run" "$lab/compare.txt" || die "one repeat a side must be called a single run"
 grep -qi "virtual" "$lab/compare.txt" || die "virtual drives must be marked"
 
+note "a file of vdbench becomes a suite, and a result of fio a foreign one to compare with"
+cat >"$lab/sql.vdb" <<-'END'
+	sd=sd1,lun=/dev/nowhere,threads=32
+	wd=sql,sd=sd1,xfersize=8k,rdpct=97
+	rd=sql,wd=sql,iorate=curve,curve=(10-120,10),elapsed=60,warmup=30
+END
+cli campaign convert "$lab/sql.vdb" >"$lab/sql.json" 2>"$lab/left.txt" || die "all of the load can be carried"
+grep -q "^$lab/sql.vdb:1: lun=/dev/nowhere: " "$lab/left.txt" || die "a device that is left is not told"
+! grep -q nowhere "$lab/sql.json" || die "a device was taken over"
+cli api POST /api/v1/suites <"$lab/sql.json" | jq -e '.name == "sql" and .version == 1' >/dev/null || die "the suite was not taken"
+echo 'rd=late,wd=sql,iorate=1000' >>"$lab/sql.vdb"
+code=0
+cli campaign convert "$lab/sql.vdb" >/dev/null 2>"$lab/left.txt" || code=$?
+[ "$code" = 10 ] || die "a rate that is not carried gives exit code $code"
+cat >"$lab/fio.json" <<-'END'
+	{"fio version": "fio-3.33", "jobs": [{"jobname": "4k-random-read", "job options": {"ioengine": "libaio", "iodepth": "4"},
+	"read": {"iops": 1000.0, "bw_bytes": 4096000, "lat_ns": {"N": 1000, "min": 100, "max": 9000, "mean": 4e6}},
+	"write": {"iops": 0.0, "bw_bytes": 0, "lat_ns": {"N": 0, "min": 0, "max": 0, "mean": 0.0}}}]}
+END
+x=$(cli import fio "$lab/fio.json" --subject "another bench" -o name 2>/dev/null)
+[ "$x" = "$(cli import fio "$lab/fio.json" --subject "another bench" -o name 2>/dev/null)" ] || die "the same file was taken twice"
+cli compare "${serials[0]}" "$x" >"$lab/compare.txt"
+grep -q "^B  foreign $x  another bench" "$lab/compare.txt" || die "a foreign side is not told"
+grep -q "side b is foreign" "$lab/compare.txt" || die "there is no warning of a foreign side"
+cli rank -o json >"$lab/rank.json"
+! grep -q "another bench" "$lab/rank.json" || die "a foreign result was ranked"
+
 note "history finds the runs by drive, node, suite, workload and time"
 for filter in "serial=${serials[0]}" "node=n1" "suite=small@1" "workload=4k-random-read" "state=done" \
 	"since=2020-01-01T00:00:00Z"; do

@@ -202,6 +202,9 @@ static const struct example examples[] = {
 	{"/api/v1/environments/{key}", 0,
 		"a32e7df3477f44754128943fa95080c9e1ef8e2d04d515ac2806e89a66123979", ""},
 	{"/api/v1/comparisons", 0, "", "a=d1&b=d2"},
+	{"/api/v1/comparisons", 0, "", "a=d1&b=x1"},
+	{"/api/v1/foreign", 0, "", ""},
+	{"/api/v1/foreign/{x}", 1, "", ""},
 	{"/api/v1/rankings", 0, "", ""},
 	{"/api/v1/rankings", 0, "", "workload=reads"},
 	{"/api/v1/curves", 0, "", "run=r1"},
@@ -288,6 +291,12 @@ set_up(void)
 	/* a load beyond the peak: r2 has a fall */
 	rig_exec("UPDATE point SET load_percent = 110"
 		 " WHERE attempt_id = 2 AND load_percent = 100");
+	OK(lab_ask(api_foreign_post, 0,
+		json_pack("{s:s, s:s, s:s, s:s, s:s, s:[{s:s, s:s, s:s, s:f}]}", "ssdlab",
+			"foreign/v1", "tool", "fio", "tool_version", "fio-3.33", "source",
+			"a.json", "subject", "d", "points", "workload", "reads", "point",
+			"maximum", "quality", "measured", "iops", 1000.0),
+		&e));
 	OK(lab_ask(api_openapi, 0, NULL, &e));
 	OK(json_parse(lab_call.text.data, lab_call.text.len, &description, &e));
 	seen = json_object();

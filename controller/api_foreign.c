@@ -1,0 +1,65 @@
+/* The resource /foreign: results that were measured elsewhere. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/err.h"
+#include "controller/api.h"
+#include "controller/doc.h"
+#include "controller/foreign.h"
+#include "controller/store.h"
+
+static int
+brief(struct tx *t, int64_t id, json_t **ret_doc, struct err *e)
+{
+	return foreign_json(t, id, false, ret_doc, e);
+}
+
+static int
+whole(struct tx *t, int64_t id, json_t **ret_doc, struct err *e)
+{
+	return foreign_json(t, id, true, ret_doc, e);
+}
+
+int
+api_foreign_list(struct tx *t, struct api_call *c, struct err *e)
+{
+	static const char *const names[] = {"limit", "cursor", "tool", NULL};
+	int64_t after, limit;
+	struct cur *ids;
+
+	if (api_only_query(c, names, e) != 0 || api_page(c, &after, &limit, e) != 0 ||
+		tx_query(t, &ids, e,
+			"SELECT id FROM foreign_result WHERE id > ?1"
+			" AND (?2 IS NULL OR tool = ?2) ORDER BY id LIMIT ?3",
+			"isi", after, c->query(c, "tool"), limit + 1) != 0)
+		return -1;
+	return doc_page(t, c, ids, limit, brief, e);
+}
+
+int
+api_foreign_get(struct tx *t, struct api_call *c, struct err *e)
+{
+	static const char *const names[] = {NULL};
+
+	if (api_only_query(c, names, e) != 0)
+		return -1;
+	return doc_answer(t, c, c->id, whole, e);
+}
+
+int
+api_foreign_post(struct tx *t, struct api_call *c, struct err *e)
+{
+	int64_t id;
+	bool is_new;
+
+	if (c->body == NULL) {
+		err_set(e, ERR_INVALID, "this request needs a body: a foreign result");
+		return err_fix(e, "ssdlab import makes and sends one");
+	}
+	if (foreign_add(t, c->body, c->actor, &id, &is_new, e) != 0 ||
+		foreign_json(t, id, true, &c->doc, e) != 0)
+		return -1;
+	c->status = is_new ? 201 : 200;
+	snprintf(c->location, sizeof(c->location), "/api/v1/foreign/x%" PRId64, id);
+	return 0;
+}

@@ -16,7 +16,7 @@
 /* Workloads that are tried, also in vain, and names and definitions that are compared, so
  * that no file takes for ever. */
 #define VD_TRIES_MAX 1024
-#define VD_WORK_MAX 100000000
+#define VD_WORK_MAX 20000000
 /* Values of a loop that count: a suite has no more workloads. */
 #define VD_LOOP_MAX SUITE_WORKLOADS_MAX
 #define VD_RATES_MAX 64

@@ -40,7 +40,8 @@ check_suite(const char *dir, const char *name, const json_t *doc, struct str *wa
 	json_t *expected = NULL;
 	char *got = json_dumps(doc, JSON_INDENT(2));
 
-	ck_assert_msg(want->len > 0, "%s/%s has no suite.json for:\n%.8000s", dir, name, got);
+	ck_assert_msg(
+		want->len > 0, "%s/%s has no suite.json for:\n%.8000s", dir, name, got);
 	OK(json_parse(str_text(want), want->len, &expected, &e));
 	ck_assert_msg(json_equal(doc, expected), "%s/%s gives:\n%.8000s", dir, name, got);
 	json_decref(expected);

@@ -19,6 +19,7 @@
 #include "agent/keeper.h"
 #include "agent/link.h"
 #include "agent/news.h"
+#include "agent/offset.h"
 #include "agent/reconcile.h"
 #include "agent/scan.h"
 #include "agent/spawn.h"
@@ -56,6 +57,7 @@ struct agent {
 	struct link *link;
 	struct uplink *uplink;
 	uint64_t epoch_seen;
+	struct offset offset;	   /* of this node's clock from the controller's */
 	struct drive_list *drives; /* as last seen; NULL before the first look */
 	struct loop_timer *scan_patience;
 	bool scanning, scan_again;
@@ -216,7 +218,10 @@ make_view(
 	const struct agent *a, struct attempt_view **ret_attempts, uint64_t **ret_fences)
 {
 	size_t n = count_attempts(a);
+	int64_t ahead = 0, doubt = -1, wall = clock_wall();
 
+	if (!offset_best(&a->offset, clock_mono(), &ahead, &doubt) || wall < ahead)
+		doubt = -1;
 	*ret_attempts = xcalloc(n + 1, sizeof(**ret_attempts));
 	*ret_fences = xcalloc(a->drives->n + 1, sizeof(**ret_fences));
 	fill_attempts(a, *ret_attempts);
@@ -227,6 +232,9 @@ make_view(
 		.wait_s = wait_s(a),
 		.epoch_seen = a->epoch_seen,
 		.trouble = a->trouble,
+		.clock_ns = wall,
+		.lab_clock_ns = wall - ahead,
+		.clock_doubt_ns = doubt,
 		.drives = a->drives,
 		.fences = *ret_fences,
 		.attempts = *ret_attempts,
@@ -299,7 +307,16 @@ session_was_told(const struct agent *a)
 }
 
 static void
-take_answer(struct agent *a, const json_t *doc, int64_t asked_ns)
+take_clock(struct agent *a, const struct answer *answer, const struct news *n)
+{
+	struct offset_exchange x = {n->asked_ns, n->came_ns, n->came_wall_ns,
+		(int64_t)answer->answered_ns, (int64_t)answer->held_ns};
+
+	offset_add(&a->offset, &x);
+}
+
+static void
+take_answer(struct agent *a, const struct news *n)
 {
 	struct attempt_view *attempts;
 	struct answer answer;
@@ -307,8 +324,8 @@ take_answer(struct agent *a, const json_t *doc, int64_t asked_ns)
 	uint64_t *fences;
 	struct view v = make_view(a, &attempts, &fences);
 
-	v.answer_age_ns = clock_mono() - asked_ns;
-	if (reconcile_compare(&v, doc, &answer, &e) != 0) {
+	v.answer_age_ns = clock_mono() - n->asked_ns;
+	if (reconcile_compare(&v, n->doc, &answer, &e) != 0) {
 		log_failure(LOG_LEVEL_WARN, "reconcile.answer", &e);
 	} else {
 		if (answer.epoch_back)
@@ -318,6 +335,7 @@ take_answer(struct agent *a, const json_t *doc, int64_t asked_ns)
 				log_q("the controller is older than one that was here; "
 				      "was its database restored? nothing is started"));
 		raise_epoch(a, answer.epoch);
+		take_clock(a, &answer, n);
 		if (!answer.session_known && session_was_told(a))
 			ask_session(a);
 		for (size_t i = 0; i < answer.n; i++)
@@ -403,7 +421,7 @@ on_news(void *arg)
 	while ((n = mbox_get(a->inbox.m, 0)) != NULL) {
 		switch (n->kind) {
 		case NEWS_ANSWER:
-			take_answer(a, n->doc, n->asked_ns);
+			take_answer(a, n);
 			break;
 		case NEWS_SESSION:
 			take_session(a, &n->session);

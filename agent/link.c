@@ -552,6 +552,8 @@ reconcile(struct link *k, struct err *e)
 	snprintf(
 		path, sizeof(path), "/api/v1/agents/n%" PRIu64 "/reconcile", k->id->node);
 	rc = http_post(&k->http, &r, &n->doc, e);
+	n->came_ns = clock_mono();
+	n->came_wall_ns = clock_wall();
 	if (rc == 0 && first && k->down.failures == 0)
 		log_info("link.up", "controller=%s node=%s", k->id->url, k->id->name);
 	if (rc == 0) {

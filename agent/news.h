@@ -30,6 +30,8 @@ struct news {
 	enum news_kind kind;
 	json_t *doc;
 	int64_t asked_ns; /* monotonic, when the report of doc left */
+	int64_t came_ns;  /* monotonic, when doc came */
+	int64_t came_wall_ns;
 	struct drive_list *drives;
 	struct seal_session session;
 	uint64_t attempt;

@@ -91,6 +91,21 @@ attempts_to_json(const struct view *v)
 	return list;
 }
 
+/* Two readings of one instant, so that neither is negative. */
+static json_t *
+clock_to_json(const struct view *v)
+{
+	json_t *o;
+
+	if (v->clock_doubt_ns < 0)
+		return json_null();
+	o = json_object();
+	json_put(o, "node_ns", json_u64((uint64_t)v->clock_ns));
+	json_put(o, "lab_ns", json_u64((uint64_t)v->lab_clock_ns));
+	json_put(o, "doubt_ns", json_u64((uint64_t)v->clock_doubt_ns));
+	return o;
+}
+
 json_t *
 reconcile_report(const struct view *v)
 {
@@ -105,6 +120,7 @@ reconcile_report(const struct view *v)
 	json_put(o, "fences", fences_to_json(v));
 	json_put(o, "epoch_seen", json_u64(v->epoch_seen));
 	json_put(o, "trouble", json_text(v->trouble));
+	json_put(o, "clock", clock_to_json(v));
 	json_put(o, "attempts", attempts_to_json(v));
 	return o;
 }
@@ -118,6 +134,7 @@ essence(const json_t *report)
 	size_t i;
 
 	json_object_del(o, "wait_s");
+	json_object_del(o, "clock");
 	json_array_foreach (json_object_get(o, "attempts"), i, a) {
 		json_object_del(a, "last_seq");
 		json_object_del(a, "acked_seq");
@@ -233,6 +250,21 @@ read_duty(const struct view *v, const json_t *o, const char *at, struct answer *
 	return err_at(e, "%s/do", at);
 }
 
+/* An older controller does not tell its clock. */
+static int
+read_clock(const json_t *doc, struct answer *ret_a, struct err *e)
+{
+	json_t *clock;
+
+	if (!json_has(doc, "clock"))
+		return 0;
+	if (json_need_object(doc, "", "clock", &clock, e) != 0 ||
+		json_need_u64(clock, "/clock", "answered_ns", &ret_a->answered_ns, e) !=
+			0)
+		return -1;
+	return json_need_u64(clock, "/clock", "held_ns", &ret_a->held_ns, e);
+}
+
 int
 reconcile_compare(
 	const struct view *v, const json_t *doc, struct answer *ret_a, struct err *e)
@@ -244,7 +276,8 @@ reconcile_compare(
 	memset(ret_a, 0, sizeof(*ret_a));
 	if (json_need_u64(doc, "", "epoch", &ret_a->epoch, e) != 0 ||
 		json_need_bool(doc, "", "session_known", &ret_a->session_known, e) != 0 ||
-		json_need_array(doc, "", "attempts", &list, e) != 0)
+		json_need_array(doc, "", "attempts", &list, e) != 0 ||
+		read_clock(doc, ret_a, e) != 0)
 		return -1;
 	ret_a->epoch_back = ret_a->epoch < v->epoch_seen;
 	json_array_foreach (list, i, o) {

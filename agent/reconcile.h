@@ -49,6 +49,9 @@ struct view {
 	uint64_t epoch_seen;   /* highest epoch of the controller ever seen, 0 for none */
 	int64_t answer_age_ns; /* since the report that is answered left */
 	const char *trouble;   /* what keeps the node from taking runs, "" for nothing */
+	/* This node's wall clock, what the controller's shows then, and the doubt (+-) of
+	 * that; doubt -1 while it is not known. */
+	int64_t clock_ns, lab_clock_ns, clock_doubt_ns;
 	const struct drive_list *drives;
 	const uint64_t *fences; /* highest token per drive of drives, 0 for none */
 	const struct attempt_view *attempts;
@@ -71,6 +74,9 @@ struct answer {
 	bool session_known;
 	uint64_t late;	 /* attempt that is not started for the answer's age; 0: none */
 	bool epoch_back; /* it is lower than one seen before: nothing is started */
+	/* When the controller answered, by its wall clock, and how long it held the
+	 * report; 0 and 0 when it does not say. */
+	uint64_t answered_ns, held_ns;
 	struct action *actions; /* in the order of the answer; owned */
 	size_t n;
 };
@@ -83,8 +89,8 @@ json_t *reconcile_report(const struct view *v);
 
 /*
  * reconcile_same says whether two reports tell the same but for watermarks and progress
- * (last_seq, acked_seq, status) and wait_s, which alone are no reason to interrupt a
- * poll.
+ * (last_seq, acked_seq, status), wait_s and the clock, which alone are no reason to
+ * interrupt a poll.
  */
 bool reconcile_same(const json_t *a, const json_t *b);
 

@@ -32,6 +32,8 @@ static const struct yaml_member campaign_members[] = {
 	{"priority", YAML_WHOLE, NULL},
 	{"retries", YAML_WHOLE, NULL},
 	{"max_errors", YAML_WHOLE, NULL},
+	{"together", YAML_BOOL, NULL},
+	{"apart", YAML_BOOL, NULL},
 	{"labels", YAML_TEXT_OF, NULL},
 	{"purpose", YAML_TEXT, NULL},
 	{"owner", YAML_TEXT, NULL},
@@ -116,6 +118,25 @@ cmd_campaign_ls(struct cli *c, struct err *e)
 	return rc;
 }
 
+/* Runs that start together, by the instant that was agreed. */
+static const struct column starts[] = {
+	{"START", "at", UNIT_TIME, 0, NULL},
+	{"RUNS", "runs", UNIT_WHOLE, 0, NULL},
+	{"BEGUN", "begun", UNIT_WHOLE, 0, NULL},
+	{"APART", "skew_ns", UNIT_NS, 0, NULL},
+	{"+-", "doubt_ns", UNIT_NS, 0, NULL},
+};
+
+static void
+show_starts(const struct out *o, const json_t *list)
+{
+	if (json_array_size(list) == 0)
+		return;
+	show_title(o, "Runs that start together: how far apart they began, and how far "
+		      "off that may be");
+	table_print(o, list, COLUMNS(starts));
+}
+
 int
 cmd_campaign_show(struct cli *c, struct err *e)
 {
@@ -135,6 +156,7 @@ cmd_campaign_show(struct cli *c, struct err *e)
 			str_text(&path), SHOW_ALL, show_runs, show_runs_n, "", NULL};
 
 		str_puts(&path, "/runs");
+		show_starts(&c->out, json_object_get(doc, "starts"));
 		show_title(&c->out, "Runs");
 		rc = show_list(c, &l, e);
 	}

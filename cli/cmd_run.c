@@ -238,6 +238,8 @@ static const struct column details[] = {
 	{"POINTS", "progress/points_done", UNIT_TEXT, 0, show_run_points},
 	{"ATTEMPT", "attempt/number", UNIT_WHOLE, 0, NULL},
 	{"SAMPLES", "attempt/samples", UNIT_WHOLE, 0, NULL},
+	{"START LAG", "attempt/start/lag_ns", UNIT_NS, 0, NULL},
+	{"CLOCK +-", "attempt/start/doubt_ns", UNIT_NS, 0, NULL},
 	{"CREATED", "created", UNIT_TIME, 0, NULL},
 	{"STARTED", "started", UNIT_TIME, 0, NULL},
 	{"FINISHED", "finished", UNIT_TIME, 0, NULL},

@@ -301,6 +301,8 @@ const struct column show_nodes[] = {
 	{"HOST", "hostname", UNIT_TEXT, COL_WIDE, NULL},
 	{"VERSION", "version", UNIT_TEXT, COL_WIDE, NULL},
 	{"ENROLLED", "enrolled", UNIT_TIME, COL_WIDE, NULL},
+	{"CLOCK AHEAD", "clock_ahead_ns", UNIT_NS, COL_WIDE, NULL},
+	{"CLOCK +-", "clock_doubt_ns", UNIT_NS, COL_WIDE, NULL},
 	{"LABELS", "labels", UNIT_PAIRS, COL_WIDE, NULL},
 	{"NOTE", "admin_reason", UNIT_TEXT, 0, NULL},
 	{"TROUBLE", "trouble", UNIT_TEXT, 0, NULL},

@@ -135,6 +135,21 @@ read_numbers(const json_t *doc, struct campaign_doc *c, struct err *e)
 	return 0;
 }
 
+static int
+read_start(const json_t *doc, struct campaign_doc *c, struct err *e)
+{
+	if ((json_has(doc, "together") &&
+		    json_need_bool(doc, "", "together", &c->together, e) != 0) ||
+		(json_has(doc, "apart") &&
+			json_need_bool(doc, "", "apart", &c->apart, e) != 0))
+		return -1;
+	if (!c->together || !c->apart)
+		return 0;
+	err_set(e, ERR_INVALID, "runs start together or go apart, not both");
+	err_at(e, "/apart");
+	return err_fix(e, "leave one of \"together\" and \"apart\" out");
+}
+
 /* What tells drives with the same serial apart that differ in nothing else. */
 static int
 read_capacity(const json_t *item, const char *at, uint64_t *ret_bytes, struct err *e)
@@ -271,12 +286,12 @@ campaign_parse(const json_t *doc, struct campaign_doc *ret_c, struct err *e)
 {
 	static const char *const names[] = {"ssdlab", "name", "suite", "drives",
 		"repeats", "priority", "labels", "owner", "purpose", "retries",
-		"max_errors", "workloads", NULL};
+		"max_errors", "workloads", "together", "apart", NULL};
 
 	memset(ret_c, 0, sizeof(*ret_c));
 	if (json_only(doc, "", names, e) != 0 || read_head(doc, ret_c, e) != 0 ||
-		read_numbers(doc, ret_c, e) != 0 || read_drives(doc, ret_c, e) != 0 ||
-		read_workloads(doc, ret_c, e) != 0)
+		read_numbers(doc, ret_c, e) != 0 || read_start(doc, ret_c, e) != 0 ||
+		read_drives(doc, ret_c, e) != 0 || read_workloads(doc, ret_c, e) != 0)
 		return -1;
 	if (!json_has(doc, "labels")) {
 		ret_c->labels = json_object();
@@ -321,6 +336,10 @@ campaign_to_json(const struct campaign_doc *c)
 	json_put(doc, "priority", json_integer(c->priority));
 	json_put(doc, "retries", json_integer(c->retries));
 	json_put(doc, "max_errors", json_integer(c->max_errors));
+	if (c->together)
+		json_put(doc, "together", json_true());
+	if (c->apart)
+		json_put(doc, "apart", json_true());
 	json_put(doc, "labels", json_incref(c->labels));
 	if (c->owner[0] != '\0')
 		json_put(doc, "owner", json_string(c->owner));

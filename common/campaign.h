@@ -9,6 +9,7 @@
 #define COMMON_CAMPAIGN_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,16 +37,18 @@ struct campaign_doc {
 	char name[CAMPAIGN_NAME_MAX];
 	char suite_name[SUITE_NAME_MAX];
 	uint32_t suite_version;
-	struct campaign_drive *drives;	    /* owned */
-	size_t n_drives;		    /* 1..CAMPAIGN_DRIVES_MAX */
-	uint32_t repeats;		    /* 1..100 */
-	uint32_t priority;		    /* 0..100, higher first */
-	uint32_t retries;		    /* 0..5, of runs that failed(infra) */
-	uint32_t max_errors;		    /* 0..CAMPAIGN_ERRORS_MAX, failed I/Os of
-					       a point that its run outlives */
-	char purpose[500];		    /* "" when not given */
-	char owner[64];			    /* "" when not given */
-	json_t *labels;			    /* object of texts, owned */
+	struct campaign_drive *drives; /* owned */
+	size_t n_drives;	       /* 1..CAMPAIGN_DRIVES_MAX */
+	uint32_t repeats;	       /* 1..100 */
+	uint32_t priority;	       /* 0..100, higher first */
+	uint32_t retries;	       /* 0..5, of runs that failed(infra) */
+	uint32_t max_errors;	       /* 0..CAMPAIGN_ERRORS_MAX, failed I/Os of
+					  a point that its run outlives */
+	bool together;	   /* the runs of a repeat start at one instant, or not at all */
+	bool apart;	   /* a node has one run of the campaign at a time */
+	char purpose[500]; /* "" when not given */
+	char owner[64];	   /* "" when not given */
+	json_t *labels;	   /* object of texts, owned */
 	char (*workloads)[WORKLOAD_ID_MAX]; /* owned; n_workloads == 0: all of the suite
 					     */
 	size_t n_workloads;

@@ -147,6 +147,10 @@ program_to_json(const struct program *p)
 	json_put(data, "compress_percent", json_real(p->data.compress_percent));
 	json_put(data, "dedupe_percent", json_real(p->data.dedupe_percent));
 	json_put(o, "data", data);
+	if (p->start.at_ns != 0)
+		json_put(o, "start",
+			json_pack("{s:o, s:o}", "at_ns", json_u64(p->start.at_ns),
+				"lab_ns", json_u64(p->start.lab_ns)));
 	for (size_t i = 0; i < p->n_steps; i++)
 		json_array_append_new(steps, step_to_json(&p->steps[i]));
 	json_put(o, "steps", steps);
@@ -409,11 +413,31 @@ need_number(const json_t *doc, const char *name, uint64_t *ret_n, struct err *e)
 	return err_at(e, "/%s", name);
 }
 
+/* Only runs that start together have one. */
+static int
+start_from_json(const json_t *doc, struct program_start *s, struct err *e)
+{
+	static const char *const names[] = {"at_ns", "lab_ns", NULL};
+	json_t *o;
+
+	if (!json_has(doc, "start"))
+		return 0;
+	if (json_need_object(doc, "", "start", &o, e) != 0 ||
+		json_only(o, "/start", names, e) != 0 ||
+		json_need_u64(o, "/start", "at_ns", &s->at_ns, e) != 0 ||
+		json_need_u64(o, "/start", "lab_ns", &s->lab_ns, e) != 0)
+		return -1;
+	if (s->at_ns > 0 && s->at_ns <= INT64_MAX && s->lab_ns <= INT64_MAX)
+		return 0;
+	err_set(e, ERR_INVALID, "no clock shows that");
+	return err_at(e, "/start/at_ns");
+}
+
 static int
 read_all(const json_t *doc, struct program *p, struct err *e)
 {
 	static const char *const names[] = {"ssdlab", "run", "attempt", "fence", "seed",
-		"max_errors", "drive", "region", "data", "steps", NULL};
+		"max_errors", "drive", "region", "data", "start", "steps", NULL};
 	const char *form;
 	json_t *drive;
 	int64_t max_errors;
@@ -433,7 +457,9 @@ read_all(const json_t *doc, struct program *p, struct err *e)
 			0 ||
 		json_need_object(doc, "", "drive", &drive, e) != 0 ||
 		drive_from_json(drive, "/drive", &p->drive, e) != 0 ||
-		region_from_json(doc, p, e) != 0 || data_from_json(doc, &p->data, e) != 0)
+		region_from_json(doc, p, e) != 0 ||
+		data_from_json(doc, &p->data, e) != 0 ||
+		start_from_json(doc, &p->start, e) != 0)
 		return -1;
 	p->max_errors = (uint32_t)max_errors;
 	return steps_from_json(doc, p, e);

@@ -50,6 +50,12 @@ struct data_shares {
 	double dedupe_percent;	 /* share that repeats what was written before, 0..100 */
 };
 
+/* The instant at which the runs of a group begin their steps. */
+struct program_start {
+	uint64_t at_ns;	 /* by the node's wall clock; 0: at once */
+	uint64_t lab_ns; /* the same by the controller's */
+};
+
 struct program {
 	uint64_t run;	  /* number of the run: 12 for r12 */
 	uint64_t attempt; /* number of the attempt */
@@ -61,7 +67,8 @@ struct program {
 				   fill cover the drive */
 	uint64_t region_length;
 	struct data_shares data; /* of all that is written */
-	struct step *steps;	 /* owned */
+	struct program_start start;
+	struct step *steps; /* owned */
 	size_t n_steps;
 };
 

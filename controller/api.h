@@ -79,7 +79,8 @@ struct api_call {
 	bool hold; /* long poll of a WRITE route: nothing to say yet; run again when
 		      hold_node is notified */
 	int64_t hold_node;
-	int64_t hold_until_mono; /* after this the answer is sent as it is */
+	int64_t hold_until_mono; /* after this it is run once more, and answered */
+	int64_t came_mono;	 /* of the handler: when it was first run; 0 before */
 	/* after, when set by the handler, runs on the main loop once the job is
 	 * committed. */
 	void (*after)(struct api_call *c);
@@ -184,8 +185,8 @@ bool api_holds(const struct api *a, int64_t node);
  */
 size_t api_held(const struct api *a, int64_t **ret_nodes);
 
-/* api_notify_node re-runs the held calls of a node; api_tick answers those whose time is
- * up. */
+/* api_notify_node re-runs the held calls of a node; api_tick re-runs and answers those
+ * whose time is up. */
 void api_notify_node(struct api *a, int64_t node);
 void api_tick(struct api *a);
 

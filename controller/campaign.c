@@ -158,6 +158,54 @@ counts(struct cur *c, int first)
 	return o;
 }
 
+/*
+ * The doubts of two nodes add up; on one node both runs are timed by one clock. A doubt
+ * that is not known makes the sum so.
+ */
+static const char select_starts[] =
+	"SELECT start_ns, count(*), count(start_lag_ns),"
+	" CASE WHEN count(start_lag_ns) > 1"
+	"  THEN max(start_lag_ns) - min(start_lag_ns) END,"
+	" CASE WHEN count(DISTINCT node_id) = 1 THEN 0"
+	"  WHEN count(start_doubt_ns) = count(*) THEN"
+	"  max(start_doubt_ns) + max(start_doubt_ns) FILTER (WHERE place = 2) END"
+	" FROM (SELECT a.start_ns, a.start_lag_ns, a.start_doubt_ns, a.node_id,"
+	"  row_number() OVER (PARTITION BY a.start_ns ORDER BY a.start_doubt_ns DESC)"
+	"  AS place FROM attempt a JOIN run r ON r.id = a.run_id"
+	"  WHERE r.campaign_id = ?1 AND a.start_ns IS NOT NULL)"
+	" GROUP BY start_ns ORDER BY start_ns";
+
+static json_t *
+int_or_null(struct cur *c, int col)
+{
+	return cur_null(c, col) ? json_null() : json_integer(cur_int(c, col));
+}
+
+/* Adds how far apart the runs began that were to start together. */
+static int
+put_starts(struct tx *t, int64_t campaign, json_t *doc, struct err *e)
+{
+	json_t *list = json_array();
+	struct cur *c;
+	int rc;
+
+	json_put(doc, "starts", list);
+	if (tx_query(t, &c, e, select_starts, "i", campaign) != 0)
+		return -1;
+	while ((rc = cur_next(c, e)) == 1) {
+		json_t *o = json_object();
+
+		json_put(o, "at", api_time(cur_int(c, 0)));
+		json_put(o, "runs", json_integer(cur_int(c, 1)));
+		json_put(o, "begun", json_integer(cur_int(c, 2)));
+		json_put(o, "skew_ns", int_or_null(c, 3));
+		json_put(o, "doubt_ns", int_or_null(c, 4));
+		json_array_append_new(list, o);
+	}
+	cur_close(c);
+	return rc;
+}
+
 int
 campaign_json(struct tx *t, int64_t campaign, bool whole, json_t **ret_doc, struct err *e)
 {
@@ -205,6 +253,10 @@ campaign_json(struct tx *t, int64_t campaign, bool whole, json_t **ret_doc, stru
 	if (whole)
 		json_put(doc, "document", doc_stored(cur_text(c, 8)));
 	cur_close(c);
+	if (whole && put_starts(t, campaign, doc, e) != 0) {
+		json_decref(doc);
+		return -1;
+	}
 	*ret_doc = doc;
 	return 0;
 }

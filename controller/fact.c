@@ -222,6 +222,18 @@ apply_environment(
 	return rc;
 }
 
+/* A run of those that start together has begun. */
+static int
+apply_start(struct tx *t, const struct origin *o, const struct fact *f, struct err *e)
+{
+	const json_t *lag = json_object_get(f->doc, "lag_ns");
+
+	if (!json_is_integer(lag))
+		return 0;
+	return tx_exec(t, e, "UPDATE attempt SET start_lag_ns = ? WHERE id = ?", "ii",
+		(int64_t)json_integer_value(lag), o->attempt);
+}
+
 static int
 apply_event(struct tx *t, const struct origin *o, const struct fact *f, struct err *e)
 {
@@ -236,6 +248,8 @@ apply_event(struct tx *t, const struct origin *o, const struct fact *f, struct e
 		return -1;
 	if (strcmp(event, "environment") == 0)
 		return apply_environment(t, o, f, e);
+	if (strcmp(event, "start") == 0)
+		return apply_start(t, o, f, e);
 	if (!step && !point)
 		return 0;
 	if (step && tx_exec(t, e,

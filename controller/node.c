@@ -152,7 +152,8 @@ node_json(struct tx *t, int64_t node, json_t **ret_doc, struct err *e)
 		    "  JOIN attempt a ON a.id = l.attempt_id"
 		    "  WHERE a.node_id = node.id AND l.released_ns IS NULL),"
 		    " (SELECT count(*) FROM sighting s WHERE s.node_id = node.id), "
-		    "trouble"
+		    "trouble,"
+		    " clock_ahead_ns, clock_doubt_ns"
 		    " FROM node WHERE id = ?1",
 		    "i", node) != 0)
 		return -1;
@@ -182,6 +183,10 @@ node_json(struct tx *t, int64_t node, json_t **ret_doc, struct err *e)
 	json_put(doc, "last_seen", api_time(cur_int(c, 9)));
 	json_put(doc, "drives", json_integer(cur_int(c, 11)));
 	json_put(doc, "trouble", json_string(cur_text(c, 12)));
+	json_put(doc, "clock_ahead_ns",
+		cur_null(c, 13) ? json_null() : json_integer(cur_int(c, 13)));
+	json_put(doc, "clock_doubt_ns",
+		cur_null(c, 14) ? json_null() : json_integer(cur_int(c, 14)));
 	cur_close(c);
 	*ret_doc = doc;
 	return 0;

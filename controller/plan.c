@@ -109,12 +109,79 @@ place_of(const struct plan *p, const struct plan_run *r, struct plan_drive **ret
 	assert(*ret_n != NULL);
 }
 
+/* A drive of the node that another run of a campaign has whose runs go apart, or NULL. */
+static const struct plan_drive *
+apart_from(const struct plan *p, const struct plan_run *r, const struct plan_node *n)
+{
+	for (size_t i = 0; r->apart != 0 && i < p->n_drives; i++)
+		if (p->drives[i].node == n->id && p->drives[i].apart == r->apart)
+			return &p->drives[i];
+	return NULL;
+}
+
 static uint32_t
-run_blockers(
-	const struct plan_run *r, const struct plan_drive *d, const struct plan_node *n)
+run_blockers(const struct plan *p, const struct plan_run *r, const struct plan_drive *d,
+	const struct plan_node *n)
 {
 	return drive_blockers(d, r->writes) | node_blockers(n) |
-	       (r->paused ? BIT(CAMPAIGN_PAUSED) : 0);
+	       (r->paused ? BIT(CAMPAIGN_PAUSED) : 0) |
+	       (apart_from(p, r, n) != NULL ? BIT(CAMPAIGN_APART) : 0);
+}
+
+/* Grants a run unless something blocks it. */
+static bool
+take(struct plan *p, struct plan_run *r)
+{
+	struct plan_drive *d;
+	struct plan_node *n;
+
+	place_of(p, r, &d, &n);
+	r->granted = run_blockers(p, r, d, n) == 0;
+	if (!r->granted)
+		return false;
+	d->occupancy = DRIVE_HAS_LEASED;
+	d->holder = r->id;
+	d->apart = r->apart;
+	n->running++;
+	return true;
+}
+
+static void
+give_back(struct plan *p, struct plan_run *r)
+{
+	struct plan_drive *d;
+	struct plan_node *n;
+
+	place_of(p, r, &d, &n);
+	r->granted = false;
+	d->occupancy = DRIVE_HAS_IDLE;
+	d->holder = 0;
+	d->apart = 0;
+	n->running--;
+}
+
+/* Grants all runs of the group of runs[first], the first of it, or none. */
+static void
+take_group(struct plan *p, size_t first)
+{
+	int64_t group = p->runs[first].group;
+	uint32_t taken = 0;
+	bool all = true;
+
+	for (size_t i = first; i < p->n_runs; i++) {
+		if (p->runs[i].group != group)
+			continue;
+		p->runs[i].tried = true;
+		all = all && take(p, &p->runs[i]);
+		taken += all;
+	}
+	for (size_t i = first; i < p->n_runs; i++) {
+		if (p->runs[i].group != group)
+			continue;
+		if (p->runs[i].granted && !all)
+			give_back(p, &p->runs[i]);
+		p->runs[i].peers = all ? taken : 0;
+	}
 }
 
 void
@@ -127,22 +194,23 @@ plan_make(struct plan *p)
 		return;
 	qsort(p->runs, p->n_runs, sizeof(*p->runs), compare_runs);
 	for (size_t i = 0; i < p->n_runs; i++) {
-		struct plan_run *r = &p->runs[i];
-
-		place_of(p, r, &d, &n);
-		r->granted = run_blockers(r, d, n) == 0;
-		if (!r->granted)
-			continue;
-		d->occupancy = DRIVE_HAS_LEASED;
-		d->holder = r->id;
-		n->running++;
+		p->runs[i].granted = p->runs[i].tried = false;
+		p->runs[i].peers = 0;
+	}
+	for (size_t i = 0; i < p->n_runs; i++) {
+		if (p->runs[i].group == 0)
+			take(p, &p->runs[i]);
+		else if (!p->runs[i].tried)
+			take_group(p, i);
 	}
 	/* only now is it known what the others have taken */
 	for (size_t i = 0; i < p->n_runs; i++) {
 		struct plan_run *r = &p->runs[i];
 
 		place_of(p, r, &d, &n);
-		r->blockers = r->granted ? 0 : run_blockers(r, d, n);
+		r->blockers = r->granted ? 0 : run_blockers(p, r, d, n);
+		if (!r->granted && r->group != 0 && r->blockers == 0)
+			r->blockers = BIT(CAMPAIGN_TOGETHER);
 	}
 }
 
@@ -214,6 +282,29 @@ node_text(enum blocker b, const struct plan_node *n)
 	}
 }
 
+static json_t *
+campaign_text(const struct plan *p, enum blocker b, const struct plan_run *r,
+	const struct plan_node *n)
+{
+	const struct plan_drive *other;
+	int runs = 0;
+
+	if (b == BLOCKER_CAMPAIGN_PAUSED)
+		return json_string("the campaign is paused");
+	if (b == BLOCKER_CAMPAIGN_APART) {
+		other = apart_from(p, r, n);
+		return json_sprintf("r%lld of the campaign has node %s to itself: its "
+				    "runs go apart",
+			other != NULL ? (long long)other->holder : 0, n->name);
+	}
+	for (size_t i = 0; i < p->n_runs; i++)
+		runs += p->runs[i].group == r->group;
+	return json_sprintf("the %d runs of its repeat start together, and not all of "
+			    "them can: each of their drives has to be free, and each "
+			    "node to have room",
+		runs);
+}
+
 json_t *
 plan_blockers(const struct plan *p, const struct plan_run *r)
 {
@@ -227,8 +318,8 @@ plan_blockers(const struct plan *p, const struct plan_run *r)
 
 		if ((r->blockers & (UINT32_C(1) << b)) == 0)
 			continue;
-		if (b == BLOCKER_CAMPAIGN_PAUSED)
-			text = json_string("the campaign is paused");
+		if (b < BLOCKER_DRIVE_UNAPPROVED)
+			text = campaign_text(p, (enum blocker)b, r, n);
 		else if (b < BLOCKER_NODE_PENDING)
 			text = drive_text((enum blocker)b, d);
 		else

@@ -2,8 +2,9 @@
  * plan - which waiting runs start now, and all that the others wait for.
  *
  * Higher priority first, then the older run; one run per drive; at most max_runs per
- * node. A run that cannot start does not hold up others behind it. The same input gives
- * the same plan. Pure: no clock, no store, no randomness.
+ * node. A run that cannot start does not hold up others behind it. Runs of one group
+ * start in one plan or not at all; of a campaign whose runs go apart a node has one at a
+ * time. The same input gives the same plan. Pure: no clock, no store, no randomness.
  */
 #ifndef CONTROLLER_PLAN_H
 #define CONTROLLER_PLAN_H
@@ -46,16 +47,21 @@ struct plan_drive {
 	int64_t holder;			/* run that has it, 0 for none */
 	int64_t collecting; /* run on it whose last records are still to come, 0 for none
 			     */
+	int64_t apart;	    /* as plan_run, of its holder */
 };
 
 struct plan_run {
 	int64_t id; /* unique, in the order of arrival */
 	int64_t drive;
 	uint32_t priority;
-	bool writes; /* needs the approval to destroy data */
-	bool paused; /* its campaign is */
+	bool writes;   /* needs the approval to destroy data */
+	bool paused;   /* its campaign is */
+	int64_t group; /* starts with all others of this number, or not; 0: alone */
+	int64_t apart; /* number of its campaign when its runs go apart, else 0 */
 	/* answers of plan_make */
 	bool granted;
+	bool tried;	   /* its group was: plan_make only */
+	uint32_t peers;	   /* granted with it, itself included; 0: alone */
 	uint32_t blockers; /* bit 1 << enum blocker; 0 exactly when granted */
 };
 

@@ -3,6 +3,8 @@
  * which they are shown.
  */
 BLOCKER(CAMPAIGN_PAUSED, "campaign.paused")
+BLOCKER(CAMPAIGN_TOGETHER, "campaign.together")
+BLOCKER(CAMPAIGN_APART, "campaign.apart")
 BLOCKER(DRIVE_UNAPPROVED, "drive.unapproved")
 BLOCKER(DRIVE_READONLY, "drive.readonly")
 BLOCKER(DRIVE_RETIRED, "drive.retired")

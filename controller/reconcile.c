@@ -314,6 +314,11 @@ take_head(struct tx *t, int64_t node, const struct report *r, const char *actor,
 		" seen_mono_ns = ?4, seen_epoch = ?5 WHERE id = ?6",
 		"ssiiii", r->boot_id, r->version, tx_wall(t), tx_mono(t),
 		(int64_t)tx_epoch(t), node);
+	if (rc == 0 && r->has_clock)
+		rc = tx_exec(t, e,
+			"UPDATE node SET clock_ahead_ns = ?1, clock_doubt_ns = ?2"
+			" WHERE id = ?3",
+			"iii", r->clock_ahead_ns, r->clock_doubt_ns, node);
 	if (rc == 0)
 		rc = node_trouble(t, node, r->trouble, actor, e);
 	if (rc == 0)
@@ -478,6 +483,18 @@ reconcile_answer(struct tx *t, int64_t node, const struct report *r, json_t **re
 	return 0;
 }
 
+/* What the node needs to tell how far its clock is from ours. */
+static json_t *
+clock_json(struct tx *t, const struct api_call *c)
+{
+	json_t *o = json_object();
+
+	json_put(o, "answered_ns", json_u64((uint64_t)tx_wall(t)));
+	json_put(o, "held_ns",
+		json_u64((uint64_t)(c->came_mono != 0 ? tx_mono(t) - c->came_mono : 0)));
+	return o;
+}
+
 /* Only the main loop knows the sessions. One that is not known is news: no long poll. */
 static void
 tell_session(struct api_call *c)
@@ -511,10 +528,13 @@ api_agents_reconcile(struct tx *t, struct api_call *c, struct err *e)
 			c->after_data = xcalloc(1, SEAL_SESSION_BYTES);
 			memcpy(c->after_data, r.session, SEAL_SESSION_BYTES);
 		}
+		json_put(c->doc, "clock", clock_json(t, c));
 		c->hold = calm;
 		c->hold_node = c->node;
-		if (!again)
+		if (!again) {
+			c->came_mono = tx_mono(t);
 			c->hold_until_mono = tx_mono(t) + r.wait_s * NS_PER_S;
+		}
 	}
 	report_fini(&r);
 	return rc;

@@ -219,6 +219,29 @@ read_attempts(const json_t *doc, struct report *r, struct err *e)
 	return 0;
 }
 
+static int
+read_clock(const json_t *doc, struct report *r, struct err *e)
+{
+	uint64_t node, lab, doubt;
+	json_t *clock;
+
+	if (!json_has(doc, "clock") || json_is_null(json_object_get(doc, "clock")))
+		return 0;
+	if (json_need_object(doc, "", "clock", &clock, e) != 0 ||
+		json_need_u64(clock, "/clock", "node_ns", &node, e) != 0 ||
+		json_need_u64(clock, "/clock", "lab_ns", &lab, e) != 0 ||
+		json_need_u64(clock, "/clock", "doubt_ns", &doubt, e) != 0)
+		return -1;
+	if (node > INT64_MAX || lab > INT64_MAX || doubt > INT64_MAX) {
+		err_set(e, ERR_INVALID, "no clock shows that");
+		return err_at(e, "/clock");
+	}
+	r->has_clock = true;
+	r->clock_ahead_ns = (int64_t)node - (int64_t)lab;
+	r->clock_doubt_ns = (int64_t)doubt;
+	return 0;
+}
+
 int
 report_parse(const json_t *doc, struct report *ret_r, struct err *e)
 {
@@ -226,7 +249,7 @@ report_parse(const json_t *doc, struct report *ret_r, struct err *e)
 	if (!json_is_object(doc))
 		return err_set(e, ERR_INVALID, "the body must be an object");
 	if (read_head(doc, ret_r, e) != 0 || read_drives(doc, ret_r, e) != 0 ||
-		read_fences(doc, ret_r, e) != 0)
+		read_fences(doc, ret_r, e) != 0 || read_clock(doc, ret_r, e) != 0)
 		return -1;
 	return read_attempts(doc, ret_r, e);
 }

@@ -47,6 +47,8 @@ struct report {
 	size_t n_attempts;
 	uint64_t epoch_seen; /* the highest, also of the fences */
 	uint64_t fence;	     /* the highest of its drives, 0 for none */
+	bool has_clock;	     /* it knows how far its wall clock is from ours */
+	int64_t clock_ahead_ns, clock_doubt_ns; /* so far ahead, +- */
 };
 
 /*

@@ -45,7 +45,10 @@ enum column {
 	COL_STEP,
 	COL_LAST_SEQ,
 	COL_ACKED_SEQ,
-	COL_TROUBLE
+	COL_TROUBLE,
+	COL_START,
+	COL_START_DOUBT,
+	COL_START_LAG
 };
 
 static const char select_run[] =
@@ -55,7 +58,7 @@ static const char select_run[] =
 	" r.repeat, r.state, r.fail_class, r.reason, r.unknown, r.cancel_requested,"
 	" r.blockers, r.scaled, r.virtual, r.priority, r.created_ns, r.started_ns,"
 	" r.finished_ns, a.id, a.number, a.state, a.step, a.last_seq, a.acked_seq,"
-	" n.trouble"
+	" n.trouble, a.start_ns, a.start_doubt_ns, a.start_lag_ns"
 	" FROM run r JOIN campaign c ON c.id = r.campaign_id"
 	" JOIN suite s ON s.id = r.suite_id JOIN drive d ON d.id = r.drive_id"
 	" LEFT JOIN attempt a ON a.run_id = r.id AND a.number ="
@@ -86,6 +89,27 @@ node_doc(struct cur *c)
 }
 
 static json_t *
+int_or_null(struct cur *c, int col)
+{
+	return cur_null(c, col) ? json_null() : json_integer(cur_int(c, col));
+}
+
+/* The instant at which it was to start together with others. */
+static json_t *
+start_doc(struct cur *c)
+{
+	json_t *o;
+
+	if (cur_null(c, COL_START))
+		return json_null();
+	o = json_object();
+	json_put(o, "at", api_time(cur_int(c, COL_START)));
+	json_put(o, "lag_ns", int_or_null(c, COL_START_LAG));
+	json_put(o, "doubt_ns", int_or_null(c, COL_START_DOUBT));
+	return o;
+}
+
+static json_t *
 attempt_doc(struct cur *c)
 {
 	json_t *o;
@@ -99,6 +123,7 @@ attempt_doc(struct cur *c)
 	json_put(o, "step", json_string(cur_text(c, COL_STEP)));
 	json_put(o, "last_seq", json_integer(cur_int(c, COL_LAST_SEQ)));
 	json_put(o, "acked_seq", json_integer(cur_int(c, COL_ACKED_SEQ)));
+	json_put(o, "start", start_doc(c));
 	return o;
 }
 

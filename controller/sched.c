@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/campaign.h"
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/json.h"
 #include "common/program.h"
@@ -97,7 +98,10 @@ load_drives(struct tx *t, struct sched_world *w, struct err *e)
 	w->plan.drives = rows;
 	if (tx_query(t, &c, e,
 		    "SELECT d.id, d.node_id, d.serial, d.protected, d.admin, d.observed,"
-		    " d.occupancy, a.run_id,"
+		    " d.occupancy, a.run_id, coalesce((SELECT c.id FROM run r JOIN "
+		    "campaign c"
+		    "  ON c.id = r.campaign_id WHERE r.id = a.run_id"
+		    "  AND c.start = 'apart'), 0),"
 		    /* a node that is lost is not waited for */
 		    " (SELECT r.id FROM run r INDEXED BY run_by_state WHERE"
 		    "  r.state = 'collecting' AND r.drive_id = d.id AND r.unknown = 0)"
@@ -119,7 +123,8 @@ load_drives(struct tx *t, struct sched_world *w, struct err *e)
 			.occupancy = (enum drive_occupancy)fsm_state(
 				&drive_occupancy_fsm, cur_text(c, 6)),
 			.holder = cur_int(c, 7),
-			.collecting = cur_int(c, 8),
+			.apart = cur_int(c, 8),
+			.collecting = cur_int(c, 9),
 		};
 	cur_close(c);
 	return rc;
@@ -216,8 +221,11 @@ load_runs(struct tx *t, size_t spare, struct sched_world *w, struct err *e)
 	w->unreadable = xcalloc((size_t)n + 1, sizeof(*w->unreadable));
 	if (tx_query(t, &c, e,
 		    "SELECT r.id, r.drive_id, r.priority, r.campaign_id,"
-		    " c.state = 'paused' FROM run r JOIN campaign c ON c.id = "
-		    "r.campaign_id"
+		    " c.state = 'paused',"
+		    /* a repeat is at most 100 */
+		    " CASE c.start WHEN 'together' THEN c.id * 128 + r.repeat ELSE 0 END,"
+		    " CASE c.start WHEN 'apart' THEN c.id ELSE 0 END"
+		    " FROM run r JOIN campaign c ON c.id = r.campaign_id"
 		    " WHERE r.state = 'pending' ORDER BY r.campaign_id",
 		    "") != 0)
 		return -1;
@@ -240,6 +248,8 @@ load_runs(struct tx *t, size_t spare, struct sched_world *w, struct err *e)
 			.priority = (uint32_t)cur_int(c, 2),
 			.writes = writes == WRITES,
 			.paused = cur_int(c, 4) != 0,
+			.group = cur_int(c, 5),
+			.apart = cur_int(c, 6),
 		};
 	}
 	cur_close(c);
@@ -316,6 +326,13 @@ load_identity(struct tx *t, int64_t drive, struct drive_id *ret_id, struct err *
 	return rc;
 }
 
+/*
+ * How far ahead runs that start together begin: longer than a node takes to hear of it (a
+ * held report is answered at once, one under way comes within a second), to start its
+ * runner and to take the drive.
+ */
+#define START_LEAD_NS (10 * NS_PER_S)
+
 /* What the program of a run is made of; campaign, max_errors and suite stay for the next
  * run of the same campaign. */
 struct recipe {
@@ -323,6 +340,8 @@ struct recipe {
 	int64_t max_errors;
 	struct suite suite;
 	struct drive_id drive;
+	struct program_start start; /* of this run */
+	int64_t start_doubt_ns;	    /* -1: the node's clock is not known */
 };
 
 static int
@@ -370,6 +389,7 @@ compile(const struct recipe *x, int64_t run, int64_t attempt, uint64_t fence)
 	p.seed = seed_of(run);
 	p.max_errors = (uint32_t)x->max_errors;
 	p.drive = x->drive;
+	p.start = x->start;
 	text = doc_text(program_to_json(&p));
 	program_fini(&p);
 	return text;
@@ -401,14 +421,50 @@ add_attempt(struct tx *t, const struct recipe *x, int64_t run, int64_t node,
 	return rc;
 }
 
+/* Agrees the instant at which a run of a group starts; none for one that goes alone. */
+static int
+agree_start(struct tx *t, const struct plan_run *r, int64_t node, struct recipe *x,
+	struct err *e)
+{
+	int64_t ahead = 0;
+	int64_t doubt = -1;
+	int rc = 1;
+
+	x->start = (struct program_start){0};
+	if (r->peers <= 1)
+		return 0;
+	if (tx_int(t, &doubt, e, "SELECT clock_doubt_ns FROM node WHERE id = ?1", "i",
+		    node) == 1)
+		rc = tx_int(t, &ahead, e, "SELECT clock_ahead_ns FROM node WHERE id = ?1",
+			"i", node);
+	x->start.lab_ns = (uint64_t)(tx_wall(t) + START_LEAD_NS);
+	x->start.at_ns = (uint64_t)((int64_t)x->start.lab_ns + ahead);
+	x->start_doubt_ns = doubt;
+	return rc < 0 ? -1 : 0;
+}
+
+/* Notes the instant with the attempt; NULL where there is none or no doubt is known. */
+static int
+note_start(struct tx *t, int64_t attempt, const struct recipe *x, struct err *e)
+{
+	if (x->start.at_ns == 0)
+		return 0;
+	return tx_exec(t, e,
+		"UPDATE attempt SET start_ns = ?1,"
+		" start_doubt_ns = CASE WHEN ?2 >= 0 THEN ?2 END WHERE id = ?3",
+		"iii", (int64_t)x->start.lab_ns, x->start_doubt_ns, attempt);
+}
+
 static int
 grant_recipe(struct tx *t, const struct plan *p, const struct plan_run *r,
-	const struct recipe *x, struct err *e)
+	struct recipe *x, struct err *e)
 {
 	int64_t node = plan_drive_of(p, r->drive)->node;
 	int64_t attempt;
 
-	if (add_attempt(t, x, r->id, node, &attempt, e) != 0 ||
+	if (agree_start(t, r, node, x, e) != 0 ||
+		add_attempt(t, x, r->id, node, &attempt, e) != 0 ||
+		note_start(t, attempt, x, e) != 0 ||
 		lease_grant(t, r->drive, attempt, ACTOR, e) != 0 ||
 		run_change(t, r->id, RUN_DO_GRANT, "", ACTOR, e) != 0 ||
 		tx_exec(t, e,

@@ -261,9 +261,12 @@ add_campaign(struct tx *t, const struct resolved *r, const char *actor,
 	int rc = tx_exec(t, e,
 		"INSERT INTO campaign (name, doc, suite_id, state, priority, owner, "
 		"labels,"
-		" created_ns) VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, ?7)",
-		"ssiissi", r->doc.name, doc, r->suite_id, (int64_t)r->doc.priority,
-		r->doc.owner[0] != '\0' ? r->doc.owner : actor, labels, tx_wall(t));
+		" created_ns, start) VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, ?7, ?8)",
+		"ssiissis", r->doc.name, doc, r->suite_id, (int64_t)r->doc.priority,
+		r->doc.owner[0] != '\0' ? r->doc.owner : actor, labels, tx_wall(t),
+		r->doc.together ? "together"
+		: r->doc.apart	? "apart"
+				: "");
 
 	free(doc);
 	free(labels);
@@ -370,7 +373,7 @@ whole_duration(const struct resolved *r, const struct plan *p, const uint64_t *d
 		for (size_t k = 0; k < r->doc.n_drives; k++)
 			if (r->targets[k].node == r->targets[i].node)
 				sum += drive_ns[k];
-		if (n != NULL && n->max_runs > 0)
+		if (n != NULL && n->max_runs > 0 && !r->doc.apart)
 			sum /= n->max_runs;
 		if (sum < drive_ns[i])
 			sum = drive_ns[i];
@@ -447,6 +450,8 @@ imagine(const struct resolved *r, struct plan *p)
 			.drive = r->targets[i].id,
 			.priority = r->doc.priority,
 			.writes = suite_writes(&r->suite),
+			.group = r->doc.together ? INT64_MAX : 0,
+			.apart = r->doc.apart ? INT64_MAX : 0,
 		};
 	plan_make(p);
 }

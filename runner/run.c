@@ -24,6 +24,7 @@
 #include "runner/outbox.h"
 #include "runner/resume.h"
 #include "runner/smart.h"
+#include "runner/start.h"
 #include "runner/steps.h"
 
 #define USAGE "usage: ssdlab-runner run --dir DIR --state-dir DIR --drive PATH\n"
@@ -192,6 +193,9 @@ run_program(struct run *r)
 	env.fd = claim_fd(r->claim);
 	env.place = (struct reading_place){find_block_dir(r), is_nvme(r), env.fd};
 	tell_environment(r);
+	/* One that goes on has begun before. */
+	if (!r->resume.begun)
+		start_wait(&r->program.start, r->outbox, tick, r);
 	steps_run(&env, &r->result);
 	if (r->result.end != STEPS_CANCELLED || control_is_cancelled(r->control))
 		return;

@@ -38,7 +38,10 @@ CREATE TABLE node (
 	last_seen_ns INTEGER,
 	-- silence is measured with the monotonic clock, which counts only within one epoch
 	seen_mono_ns INTEGER NOT NULL DEFAULT 0,
-	seen_epoch INTEGER NOT NULL DEFAULT 0
+	seen_epoch INTEGER NOT NULL DEFAULT 0,
+	-- its wall clock less the controller's, +- doubt; NULL while not known
+	clock_ahead_ns INTEGER,
+	clock_doubt_ns INTEGER
 ) STRICT;
 
 CREATE TABLE drive (
@@ -97,6 +100,7 @@ CREATE TABLE campaign (
 	state TEXT NOT NULL
 		CHECK (state IN ('queued', 'running', 'paused', 'done', 'failed', 'cancelled')),
 	priority INTEGER NOT NULL,
+	start TEXT NOT NULL DEFAULT '' CHECK (start IN ('', 'together', 'apart')),
 	owner TEXT NOT NULL,
 	labels TEXT NOT NULL,
 	created_ns INTEGER NOT NULL,
@@ -144,6 +148,11 @@ CREATE TABLE attempt (
 	acked_seq INTEGER NOT NULL DEFAULT 0, -- all records up to here are stored or in a gap
 	result TEXT,
 	result_seq INTEGER, -- record that result comes from: the last one of the attempt
+	-- of runs that start together: the instant agreed, by the controller's clock; the doubt of the
+	-- node's clock then, NULL when its offset was not known; how late it began, NULL until it did
+	start_ns INTEGER,
+	start_doubt_ns INTEGER,
+	start_lag_ns INTEGER,
 	boot_id TEXT NOT NULL DEFAULT '', -- of the node, when it first reported the attempt
 	missing INTEGER NOT NULL DEFAULT 0, -- reports in a row that did not list it
 	granted_ns INTEGER NOT NULL,

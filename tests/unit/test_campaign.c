@@ -56,15 +56,16 @@ END_TEST
 
 START_TEST(everything_that_can_be_said_comes_back)
 {
-	static const char text[] = "{\"ssdlab\":\"campaign/"
-				   "v1\",\"name\":\"all\",\"suite\":\"s@2\",\"drives\":"
-				   "[{\"serial\":\"S1\",\"model\":\"M\",\"wwn\":\"eui."
-				   "1\"},{\"serial\":\"S1\","
-				   "\"model\":\"N\"}],\"repeats\":100,\"priority\":0,"
-				   "\"retries\":5,\"max_errors\":0,\"labels\":"
-				   "{\"bench\":\"sr\"},\"purpose\":\"text\",\"owner\":"
-				   "\"anna\",\"workloads\":"
-				   "[\"a\",\"b\"]}";
+	static const char text[] =
+		"{\"ssdlab\":\"campaign/"
+		"v1\",\"name\":\"all\",\"suite\":\"s@2\",\"drives\":"
+		"[{\"serial\":\"S1\",\"model\":\"M\",\"wwn\":\"eui."
+		"1\"},{\"serial\":\"S1\","
+		"\"model\":\"N\"}],\"repeats\":100,\"priority\":0,"
+		"\"retries\":5,\"max_errors\":0,\"apart\":true,\"labels\":"
+		"{\"bench\":\"sr\"},\"purpose\":\"text\",\"owner\":"
+		"\"anna\",\"workloads\":"
+		"[\"a\",\"b\"]}";
 	struct campaign_doc c;
 	struct err e = {0};
 	json_t *doc, *again;

@@ -180,6 +180,8 @@ static const struct example examples[] = {
 	{"/api/v1/campaigns", 0, "", "limit=1"},
 	{"/api/v1/campaigns", 0, "", ""},
 	{"/api/v1/campaigns/{c}", 1, "", ""},
+	{"/api/v1/campaigns/{c}", 2, "", ""},
+	{"/api/v1/campaigns/{c}", 3, "", ""},
 	{"/api/v1/campaigns/{c}/runs", 1, "", ""},
 	{"/api/v1/runs", 0, "", ""},
 	{"/api/v1/runs/{r}", 1, "", ""},
@@ -267,9 +269,9 @@ set_up(void)
 
 	lab_begin("{'labels':{'bench':'sr'},'purpose':'p','owner':'o','workloads':["
 		  "'reads']}");
-	lab_submit("S2", "{}");
-	lab_submit("S1", "{}"); /* r3, behind r1 */
-	lab_submit("S2", "{}"); /* r4 waits for r2 */
+	lab_submit("S2", "{'together':true}");
+	lab_submit("S1", "{'apart':true}"); /* r3, behind r1 */
+	lab_submit("S2", "{}");		    /* r4 waits for r2 */
 	lab_sched();
 	says("b1", "1:running 2:running", "1:keep 2:keep");
 	feed_whole_run(1, 20000);
@@ -288,6 +290,9 @@ set_up(void)
 	rig_exec("INSERT INTO run(campaign_id, suite_id, drive_id, repeat, priority,"
 		 " state, reason, retries_left, scaled, virtual, created_ns) VALUES"
 		 " (1, 1, 1, 9, 50, 'failed', 'it broke', 0, 1, 1, 1)");
+	/* as if r1 and r2 had started together */
+	rig_exec("UPDATE attempt SET start_ns = 1700000000000000000,"
+		 " start_doubt_ns = 900, start_lag_ns = 70 * id WHERE id IN (1, 2)");
 	/* a load beyond the peak: r2 has a fall */
 	rig_exec("UPDATE point SET load_percent = 110"
 		 " WHERE attempt_id = 2 AND load_percent = 100");

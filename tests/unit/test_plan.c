@@ -68,12 +68,17 @@ make_world(struct world *w)
 			.occupancy = (enum drive_occupancy)mostly(
 				DRIVE_HAS_IDLE, DRIVE_OCCUPANCIES),
 			.collecting = random_below(40) == 0 ? 1 : 0};
+	for (size_t i = 0; i < w->p.n_drives; i++)
+		if (w->drives[i].occupancy == DRIVE_HAS_LEASED)
+			w->drives[i].apart = random_below(3);
 	for (size_t i = 0; i < w->p.n_runs; i++)
 		w->runs[i] = (struct plan_run){.id = (int64_t)(100 + i),
 			.drive = w->drives[random_below((uint32_t)w->p.n_drives)].id,
 			.priority = random_below(3),
 			.writes = random_below(4) != 0,
-			.paused = random_below(10) == 0};
+			.paused = random_below(10) == 0,
+			.group = random_below(4) == 0 ? 1 + random_below(4) : 0,
+			.apart = random_below(3)};
 }
 
 /* Copies a world; the plan of the copy points into it. */
@@ -122,6 +127,18 @@ goes_before(const struct plan_run *a, const struct plan_run *b)
 	return a->priority != b->priority ? a->priority > b->priority : a->id < b->id;
 }
 
+/* A group has the place of the first of it. */
+static const struct plan_run *
+first_of(const struct world *w, const struct plan_run *r)
+{
+	const struct plan_run *first = r;
+
+	for (size_t i = 0; r->group != 0 && i < w->p.n_runs; i++)
+		if (w->runs[i].group == r->group && goes_before(&w->runs[i], first))
+			first = &w->runs[i];
+	return first;
+}
+
 /* Whether a grant is allowed by what was before. */
 static void
 check_grant(const struct world *before, const struct plan_run *r)
@@ -141,6 +158,17 @@ check_grant(const struct world *before, const struct plan_run *r)
 	ck_assert_str_eq(n->trouble, "");
 }
 
+/* Whether a run of its campaign, whose runs go apart, has the node to itself. */
+static bool
+is_kept_apart(const struct world *w, const struct plan_run *r, int64_t node)
+{
+	for (size_t i = 0; i < w->p.n_drives; i++)
+		if (r->apart != 0 && w->drives[i].node == node &&
+			w->drives[i].apart == r->apart)
+			return true;
+	return false;
+}
+
 /* Whether what a waiting run is told is all of it, and nothing else. */
 static void
 check_waiting(
@@ -155,22 +183,45 @@ check_waiting(
 		  (n->observed != NODE_IS_ONLINE) + (n->trouble[0] != '\0') +
 		  (n->running >= n->max_runs) + (d->collecting != 0) +
 		  (d->admin != DRIVE_DESTRUCTIVE &&
-			  (d->admin != DRIVE_READONLY || r->writes));
+			  (d->admin != DRIVE_READONLY || r->writes)) +
+		  is_kept_apart(after, r, n->id);
 	const struct plan_run *holder = find_run(after, d->holder);
 
 	ck_assert_uint_ne(r->blockers, 0);
+	if (all == 0) {
+		/* only the others of its group are in its way */
+		ck_assert_int_ne(r->group, 0);
+		ck_assert_uint_eq(r->blockers, UINT32_C(1) << BLOCKER_CAMPAIGN_TOGETHER);
+		return;
+	}
 	ck_assert_int_eq(__builtin_popcount(r->blockers), all);
-	if ((r->blockers & ~own) != 0)
+	if ((r->blockers & ~own) != 0 || r->group != 0)
 		return;
 	/* it could have run but for others: each of them was before it */
 	d = plan_drive_of(&before->p, r->drive);
 	if (d->occupancy == DRIVE_HAS_IDLE && holder != NULL)
-		ck_assert(goes_before(holder, r));
+		ck_assert(goes_before(first_of(after, holder), r));
 	for (size_t i = 0; r->blockers == full && i < after->p.n_runs; i++) {
 		const struct plan_run *o = &after->runs[i];
 
 		if (o->granted && plan_drive_of(&after->p, o->drive)->node == n->id)
-			ck_assert(goes_before(o, r));
+			ck_assert(goes_before(first_of(after, o), r));
+	}
+}
+
+static void
+check_pair(const struct world *w, const struct plan_run *a, const struct plan_run *b)
+{
+	int64_t node_a = plan_drive_of(&w->p, a->drive)->node;
+	int64_t node_b = plan_drive_of(&w->p, b->drive)->node;
+
+	if (a->granted && b->granted) {
+		ck_assert_int_ne(a->drive, b->drive);
+		ck_assert(a->apart == 0 || a->apart != b->apart || node_a != node_b);
+	}
+	if (a->group != 0 && a->group == b->group) {
+		ck_assert_int_eq(a->granted, b->granted);
+		ck_assert_uint_eq(a->peers, b->peers);
 	}
 }
 
@@ -185,8 +236,7 @@ check_world(const struct world *before, const struct world *after)
 		else
 			check_waiting(before, after, r);
 		for (size_t k = 0; k < i; k++)
-			ck_assert(!r->granted || !after->runs[k].granted ||
-				  r->drive != after->runs[k].drive);
+			check_pair(after, r, &after->runs[k]);
 	}
 	for (size_t i = 0; i < after->p.n_nodes; i++)
 		ck_assert(after->nodes[i].running <= after->nodes[i].max_runs ||
@@ -341,6 +391,60 @@ START_TEST(a_waiting_run_is_told_everything_it_waits_for)
 }
 END_TEST
 
+START_TEST(a_group_starts_together_or_not_at_all)
+{
+	struct world w = small_world(3);
+
+	point_into(&w);
+	w.runs[0].group = w.runs[1].group = 7;
+	w.drives[1].observed = DRIVE_IS_ABSENT;
+	plan_make(&w.p);
+	ck_assert(!run_of(&w, 1)->granted && !run_of(&w, 2)->granted);
+	/* what the group does not take is free for others */
+	ck_assert(run_of(&w, 3)->granted);
+	ck_assert_str_eq(told(&w, 1), "drive.leased: drive d1 is held by r3");
+	ck_assert_str_eq(told(&w, 2), "drive.absent: drive d2 is not in its node");
+	w = small_world(2);
+	point_into(&w);
+	w.runs[0].group = w.runs[1].group = 7;
+	w.nodes[0].max_runs = 1;
+	plan_make(&w.p);
+	ck_assert_str_eq(told(&w, 1),
+		"campaign.together: the 2 runs of its repeat start together, and not all "
+		"of them can: each of their drives has to be free, and each node to have "
+		"room");
+	ck_assert_uint_eq(w.nodes[0].running, 0);
+	w.nodes[0].max_runs = 2;
+	plan_make(&w.p);
+	ck_assert(run_of(&w, 1)->granted && run_of(&w, 2)->granted);
+	ck_assert_uint_eq(run_of(&w, 1)->peers, 2);
+	ck_assert_uint_eq(w.nodes[0].running, 2);
+}
+END_TEST
+
+START_TEST(runs_apart_have_a_node_one_after_the_other)
+{
+	struct world w = small_world(3);
+
+	point_into(&w);
+	w.runs[0].apart = w.runs[1].apart = 5;
+	w.runs[2].drive = 2;
+	plan_make(&w.p);
+	ck_assert(run_of(&w, 1)->granted);
+	/* another campaign does not care */
+	ck_assert(run_of(&w, 3)->granted);
+	ck_assert_str_eq(told(&w, 2),
+		"campaign.apart: r1 of the campaign has node sr-01 to itself: its runs "
+		"go apart; drive.leased: drive d2 is held by r3");
+	w.drives[0].occupancy = w.drives[1].occupancy = DRIVE_HAS_IDLE;
+	w.drives[0].apart = 0;
+	w.runs[0] = w.runs[1];
+	w.p.n_runs = 1;
+	plan_make(&w.p);
+	ck_assert(run_of(&w, 2)->granted);
+}
+END_TEST
+
 START_TEST(every_blocker_has_its_code_and_a_sentence)
 {
 	struct world w = small_world(1);
@@ -372,6 +476,8 @@ main(void)
 	tcase_add_test(tc, priority_goes_first_then_age);
 	tcase_add_test(tc, a_run_that_cannot_start_holds_up_nobody);
 	tcase_add_test(tc, a_waiting_run_is_told_everything_it_waits_for);
+	tcase_add_test(tc, a_group_starts_together_or_not_at_all);
+	tcase_add_test(tc, runs_apart_have_a_node_one_after_the_other);
 	tcase_add_test(tc, every_blocker_has_its_code_and_a_sentence);
 	tcase_add_test(tc, nothing_to_do_is_no_trouble);
 	return unit_run("plan", tc);

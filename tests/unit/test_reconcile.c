@@ -51,6 +51,7 @@ setup(void)
 		.wait_s = 25,
 		.epoch_seen = 3,
 		.trouble = "no room",
+		.clock_doubt_ns = -1,
 		.drives = &drives,
 		.fences = fences,
 		.attempts = attempts,
@@ -102,7 +103,7 @@ START_TEST(a_report_tells_all_that_is_known)
 		"\"numa_node\":-1,\"virtual\":true},\"path\":\"/dev/loop3\","
 		"\"protected\":\"mounted on /home\"}],"
 		"\"fences\":{\"S1\":\"7\"},\"epoch_seen\":\"3\",\"trouble\":\"no "
-		"room\",\"attempts\":["
+		"room\",\"clock\":null,\"attempts\":["
 		"{\"attempt\":\"11\",\"fence\":\"100\",\"state\":\"starting\","
 		"\"last_seq\":\"9\",\"acked_seq\":\"8\","
 		"\"status\":{\"step\":0,\"workload\":\"4k\",\"point\":0}},"
@@ -114,6 +115,45 @@ START_TEST(a_report_tells_all_that_is_known)
 		"\"status\":{\"step\":0,\"workload\":\"4k\",\"point\":0}}]}");
 	str_fini(&text);
 	json_decref(doc);
+}
+END_TEST
+
+START_TEST(a_clock_is_told_and_is_no_news)
+{
+	json_t *before = reconcile_report(&v);
+	json_t *doc, *clock;
+
+	v.clock_ns = 1700000000000000005;
+	v.lab_clock_ns = 1700000000000000000;
+	v.clock_doubt_ns = 2;
+	doc = reconcile_report(&v);
+	clock = json_object_get(doc, "clock");
+	ck_assert_str_eq(json_text_of(clock, "node_ns"), "1700000000000000005");
+	ck_assert_str_eq(json_text_of(clock, "lab_ns"), "1700000000000000000");
+	ck_assert_str_eq(json_text_of(clock, "doubt_ns"), "2");
+	ck_assert(reconcile_same(before, doc));
+	json_decref(before);
+	json_decref(doc);
+}
+END_TEST
+
+START_TEST(an_answer_may_tell_the_clock_of_the_controller)
+{
+	struct err e = {0};
+
+	OK(compare(ANSWER(""), &e));
+	ck_assert_uint_eq(answer.answered_ns, 0);
+	answer_fini(&answer);
+	OK(compare("{\"epoch\":\"3\",\"session_known\":true,\"attempts\":[],"
+		   "\"clock\":{\"answered_ns\":\"17\",\"held_ns\":\"4\"}}",
+		&e));
+	ck_assert_uint_eq(answer.answered_ns, 17);
+	ck_assert_uint_eq(answer.held_ns, 4);
+	answer_fini(&answer);
+	FAILS(compare("{\"epoch\":\"3\",\"session_known\":true,\"attempts\":[],"
+		      "\"clock\":{\"answered_ns\":\"17\"}}",
+		      &e),
+		ERR_INVALID, "held_ns");
 }
 END_TEST
 
@@ -321,6 +361,8 @@ main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, a_report_tells_all_that_is_known);
+	tcase_add_test(tc, a_clock_is_told_and_is_no_news);
+	tcase_add_test(tc, an_answer_may_tell_the_clock_of_the_controller);
 	tcase_add_test(tc, the_highest_token_of_a_serial_is_told);
 	tcase_add_test(tc, progress_alone_is_no_news_but_a_state_or_a_drive_is);
 	tcase_add_test(tc, an_attempt_that_is_not_here_is_started);

@@ -1,8 +1,14 @@
 /* The resource /foreign: results that were measured elsewhere. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "common/err.h"
+#include "common/hist.h"
+#include "common/parse.h"
+#include "common/record.h"
+#include "common/xalloc.h"
 #include "controller/api.h"
 #include "controller/doc.h"
 #include "controller/foreign.h"
@@ -44,6 +50,40 @@ api_foreign_get(struct tx *t, struct api_call *c, struct err *e)
 	if (api_only_query(c, names, e) != 0)
 		return -1;
 	return doc_answer(t, c, c->id, whole, e);
+}
+
+int
+api_foreign_histogram(struct tx *t, struct api_call *c, struct err *e)
+{
+	static const char *const names[] = {"point", "op", NULL};
+	const char *point = c->query(c, "point");
+	const char *op = c->query(c, "op");
+	struct hist *h;
+	uint64_t n;
+	int dir = -1;
+	int rc;
+
+	if (api_only_query(c, names, e) != 0)
+		return -1;
+	if (point == NULL) {
+		err_set(e, ERR_INVALID, "query parameter point is missing");
+		return err_fix(
+			e, "ssdlab foreign show x%" PRId64 " lists the points", c->id);
+	}
+	if (parse_uint(point, 1, UINT32_MAX, &n, e) != 0)
+		return err_ctx(e, "query parameter point");
+	for (int d = 0; op != NULL && d < DATA_DIRECTIONS; d++)
+		if (strcmp(op, direction_name((enum direction)d)) == 0)
+			dir = d;
+	if (op != NULL && dir < 0)
+		return err_set(e, ERR_INVALID,
+			"query parameter op: \"%.40s\" is neither read nor write", op);
+	h = xcalloc(1, sizeof(*h));
+	rc = foreign_histogram(t, c->id, (int64_t)n, dir, h, e);
+	if (rc == 0)
+		c->doc = result_histogram(h);
+	free(h);
+	return rc;
 }
 
 int

@@ -197,27 +197,6 @@ add_hists(struct cur *cur, int col, const struct choice *x, int d, int n, struct
 	return 0;
 }
 
-static json_t *
-hist_json(const struct hist *h)
-{
-	json_t *o = json_object();
-	json_t *bins = json_array();
-
-	for (unsigned i = 0; i < HIST_BUCKETS; i++)
-		if (h->count[i] != 0)
-			json_array_append_new(
-				bins, json_pack("[I, I, I]", (json_int_t)hist_low(i),
-					      (json_int_t)hist_high(i),
-					      (json_int_t)h->count[i]));
-	json_put(o, "unit", json_string("ns"));
-	json_put(o, "bins", bins);
-	json_put(o, "n", json_integer((json_int_t)h->n));
-	json_put(o, "mean_ns", h->n > 0 ? json_real(hist_mean(h)) : json_null());
-	json_put(o, "max_ns",
-		h->n > 0 ? json_integer((json_int_t)h->max_ns) : json_null());
-	return o;
-}
-
 static int
 load_hist(struct tx *t, int64_t attempt, const struct choice *x, struct err *e)
 {
@@ -254,7 +233,7 @@ api_runs_histogram(struct tx *t, struct api_call *c, struct err *e)
 	x.all = xcalloc(1, sizeof(*x.all));
 	rc = load_hist(t, attempt, &x, e);
 	if (rc == 1)
-		c->doc = hist_json(x.all);
+		c->doc = result_histogram(x.all);
 	free(x.one);
 	free(x.all);
 	if (rc == 0)

@@ -213,6 +213,57 @@ foreign_load(struct tx *t, int64_t id, struct foreign *ret_f, struct err *e)
 	return rc < 0 ? -1 : read_points(t, id, f, e);
 }
 
+static int
+add_histogram(struct cur *c, int col, struct hist *h, struct err *e)
+{
+	struct hist *one;
+	size_t len, used;
+	const uint8_t *bytes = cur_bytes(c, col, &len);
+	int rc;
+
+	if (len == 0)
+		return 0;
+	one = xcalloc(1, sizeof(*one));
+	rc = hist_decode(one, bytes, len, &used, e);
+	if (rc == 0)
+		hist_merge(h, one);
+	free(one);
+	return rc;
+}
+
+int
+foreign_histogram(struct tx *t, int64_t id, int64_t number, int dir, struct hist *ret_h,
+	struct err *e)
+{
+	struct cur *c;
+	bool there = false;
+	int rc = tx_query(t, &c, e,
+		"SELECT read_service, write_service FROM foreign_point"
+		" WHERE foreign_id = ?1 AND number = ?2",
+		"ii", id, number);
+
+	if (rc != 0)
+		return -1;
+	hist_reset(ret_h);
+	rc = cur_next(c, e);
+	for (int d = 0; rc == 1 && d < DATA_DIRECTIONS; d++) {
+		there = there || !cur_null(c, d);
+		if ((dir < 0 || dir == d) && add_histogram(c, d, ret_h, e) != 0)
+			rc = -1;
+	}
+	cur_close(c);
+	if (rc < 0 || there)
+		return rc < 0 ? -1 : 0;
+	err_set(e, ERR_NOTFOUND,
+		rc == 0 ? "x%" PRId64 " has no point %" PRId64
+			: "x%" PRId64 " has no histogram of point %" PRId64,
+		id, number);
+	return err_fix(e,
+		"ssdlab foreign show x%" PRId64 " lists the points; those of fio's "
+		"JSON+ have histograms",
+		id);
+}
+
 void
 foreign_marks(const struct foreign_point *p, json_t *list)
 {

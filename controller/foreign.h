@@ -74,6 +74,14 @@ int foreign_json(struct tx *t, int64_t id, bool whole, json_t **ret_doc, struct 
 int foreign_load(struct tx *t, int64_t id, struct foreign *ret_f, struct err *e);
 
 /*
+ * foreign_histogram reads the service of a point, reads and writes together, or of one
+ * of them (dir >= 0), into ret_h. ERR_NOTFOUND where there is no such point, or no
+ * histogram of it; ERR_STORE.
+ */
+int foreign_histogram(struct tx *t, int64_t id, int64_t number, int dir,
+	struct hist *ret_h, struct err *e);
+
+/*
  * foreign_result makes f what a done run is to comparisons: its curves, with the number
  * of a point counted from 1 in f. *ret_l is owned (result_list_fini).
  */

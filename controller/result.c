@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/hist.h"
 #include "common/json.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -316,5 +317,26 @@ result_drive(const struct result *r)
 	json_put(o, "serial", json_string(r->serial));
 	json_put(o, "firmware", json_string(r->firmware));
 	json_put(o, "virtual", json_boolean(r->is_virtual));
+	return o;
+}
+
+json_t *
+result_histogram(const struct hist *h)
+{
+	json_t *o = json_object();
+	json_t *bins = json_array();
+
+	for (unsigned i = 0; i < HIST_BUCKETS; i++)
+		if (h->count[i] != 0)
+			json_array_append_new(
+				bins, json_pack("[I, I, I]", (json_int_t)hist_low(i),
+					      (json_int_t)hist_high(i),
+					      (json_int_t)h->count[i]));
+	json_put(o, "unit", json_string("ns"));
+	json_put(o, "bins", bins);
+	json_put(o, "n", json_integer((json_int_t)h->n));
+	json_put(o, "mean_ns", h->n > 0 ? json_real(hist_mean(h)) : json_null());
+	json_put(o, "max_ns",
+		h->n > 0 ? json_integer((json_int_t)h->max_ns) : json_null());
 	return o;
 }

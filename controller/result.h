@@ -17,6 +17,7 @@
 #include "analysis/figure.h"
 
 struct err;
+struct hist;
 struct str;
 struct tx;
 
@@ -87,6 +88,9 @@ int result_attempt(struct tx *t, int64_t run, int64_t *ret_attempt, struct err *
 
 /* result_real makes a JSON number, null for NAN. New reference. */
 json_t *result_real(double x);
+
+/* result_histogram makes {unit, bins, n, mean_ns, max_ns}. New reference. */
+json_t *result_histogram(const struct hist *h);
 
 /* result_drive makes {id, model, serial, firmware, virtual} of a run's drive. */
 json_t *result_drive(const struct result *r);

@@ -158,6 +158,23 @@ START_TEST(figures_of_latency_come_from_the_histograms)
 	IS(doc, "/points/0/lat_p99.9_ns", "null"); /* one I/O lies beyond it */
 	IS(doc, "/points/0/lat_max_ns", "101.0");
 	json_decref(doc);
+	doc = good(api_foreign_histogram, 1, "point=1");
+	IS(doc, "/bins", "[[100,100,100],[101,101,900]]");
+	IS(doc, "/n", "1000");
+	IS(doc, "/mean_ns", "100.9");
+	json_decref(doc);
+	doc = good(api_foreign_histogram, 1, "point=1&op=write");
+	IS(doc, "/n", "0");
+	json_decref(doc);
+	refused(api_foreign_histogram, 1, "point=2", ERR_NOTFOUND, "x1 has no point 2");
+	refused(api_foreign_histogram, 1, "point=1&op=trim", ERR_INVALID,
+		"neither read nor write");
+	refused(api_foreign_histogram, 1, "", ERR_INVALID, "point is missing");
+	doc = document("without");
+	point(doc, "w", 1000, 5, 1);
+	added(doc, true);
+	refused(api_foreign_histogram, 2, "point=1", ERR_NOTFOUND,
+		"x2 has no histogram of point 1");
 }
 END_TEST
 

@@ -207,6 +207,7 @@ static const struct example examples[] = {
 	{"/api/v1/comparisons", 0, "", "a=d1&b=x1"},
 	{"/api/v1/foreign", 0, "", ""},
 	{"/api/v1/foreign/{x}", 1, "", ""},
+	{"/api/v1/foreign/{x}/histogram", 1, "", "point=1"},
 	{"/api/v1/rankings", 0, "", ""},
 	{"/api/v1/rankings", 0, "", "workload=reads"},
 	{"/api/v1/curves", 0, "", "run=r1"},
@@ -297,10 +298,13 @@ set_up(void)
 	rig_exec("UPDATE point SET load_percent = 110"
 		 " WHERE attempt_id = 2 AND load_percent = 100");
 	OK(lab_ask(api_foreign_post, 0,
-		json_pack("{s:s, s:s, s:s, s:s, s:s, s:[{s:s, s:s, s:s, s:f}]}", "ssdlab",
-			"foreign/v1", "tool", "fio", "tool_version", "fio-3.33", "source",
-			"a.json", "subject", "d", "points", "workload", "reads", "point",
-			"maximum", "quality", "measured", "iops", 1000.0),
+		json_pack("{s:s, s:s, s:s, s:s, s:s, s:[{s:s, s:s, s:s, s:f,"
+			  " s:{s:{s:s, s:s, s:s, s:[i,i]}}}]}",
+			"ssdlab", "foreign/v1", "tool", "fio", "tool_version", "fio-3.33",
+			"source", "a.json", "subject", "d", "points", "workload", "reads",
+			"point", "maximum", "quality", "measured", "iops", 1000.0,
+			"histograms", "read", "min_ns", "100", "max_ns", "100", "sum_ns",
+			"1000", "buckets", 100, 10),
 		&e));
 	OK(lab_ask(api_openapi, 0, NULL, &e));
 	OK(json_parse(lab_call.text.data, lab_call.text.len, &description, &e));

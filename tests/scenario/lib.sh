@@ -114,13 +114,17 @@ lab_start() {
 	export SSDLAB_CONFIG=$lab/controller/client.conf
 }
 
+loop_make() { losetup -f --direct-io=on "$1"; }
+
 # drive_make NODE NAME SIZE: a virtual drive: a loop device over a file as root, the file alone otherwise.
 drive_make() {
 	local dir=$lab/$1-drives
 	mkdir -p "$dir"
 	truncate -s "$3" "$dir/$2"
 	if [ "$(id -u)" = 0 ] && [ -z "${SSDLAB_FILES_ONLY:-}" ]; then
-		loops+=("$(losetup -f --show --direct-io=on "$dir/$2")")
+		# Another test may take the free one between look and use.
+		wait_for 10 "a loop device" loop_make "$dir/$2"
+		loops+=("$(losetup -n -O NAME -j "$dir/$2")")
 	fi
 }
 

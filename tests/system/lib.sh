@@ -106,8 +106,10 @@ attach()
 {
 	# The kernel makes the ones from 64 on when they are named.
 	number=64
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		# Another test may take the free one between look and use.
+	tries=100
+	while [ $tries -gt 0 ]; do
+		tries=$((tries - 1))
+		# Another test may take the free one between look and use, many of them many times.
 		if loop=$(losetup -f --show ${2:+"$2"} "$1" 2>"$dir/losetup"); then
 			while discard_taken "$loop" && [ $number -lt 96 ]; do
 				losetup -d "$loop"
@@ -118,6 +120,7 @@ attach()
 			later losetup -d "$loop"
 			return 0
 		fi
+		sleep 0.05
 	done
 	skip "no loop device can be attached: $(cat "$dir/losetup")"
 }

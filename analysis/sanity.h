@@ -78,6 +78,8 @@ enum sanity_flag {
 	SANITY_CLOCK = 1 << 16,		 /* the wall clock was set */
 	SANITY_UNSAMPLED_TIME = 1 << 17, /* seconds have no sample */
 	SANITY_LATE_START = 1 << 18,
+	SANITY_UNSTEADY = 1 << 19, /* of a test that did not come to a steady state; no
+				      point has it by itself */
 };
 
 /* A PCIe link: 16.0 GT/s and 4 lanes; 0 where not known. */

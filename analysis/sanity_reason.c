@@ -245,6 +245,13 @@ say_late_start(const struct sanity *s, struct str *out)
 	str_puts(out, " late");
 }
 
+static void
+say_unsteady(const struct sanity *s, struct str *out)
+{
+	(void)s;
+	str_puts(out, "its test did not come to a steady state");
+}
+
 static const struct {
 	enum sanity_flag flag;
 	const char *name;
@@ -269,6 +276,7 @@ static const struct {
 	{SANITY_CLOCK, "clock-step", say_clock},
 	{SANITY_UNSAMPLED_TIME, "samples-missing", say_unsampled},
 	{SANITY_LATE_START, "late-start", say_late_start},
+	{SANITY_UNSTEADY, "unsteady", say_unsteady},
 };
 
 #define WORDS (sizeof(words) / sizeof(words[0]))

@@ -5,6 +5,7 @@
 #include "cli/facts.h"
 #include "cli/missing.h"
 #include "cli/ref.h"
+#include "cli/rounds.h"
 #include "cli/show.h"
 #include "cli/watch.h"
 #include "common/clock.h"
@@ -317,6 +318,65 @@ show_reasons(struct cli *c, const json_t *points)
 	json_decref(rows);
 }
 
+/*
+ * The tests of a run that were measured in rounds. Their points are many: they are left
+ * out of the list, and shown for one cell when it is asked for.
+ */
+static int
+show_rounds(struct cli *c, const char *run, json_t *points, struct err *e)
+{
+	json_t *items = json_object_get(points, "items");
+	struct str path = {0};
+	json_t *doc = NULL;
+	int rc;
+
+	str_printf(&path, RUNS "/%s/rounds", run);
+	rc = client_get(c->client, str_text(&path), &doc, e);
+	str_fini(&path);
+	if (rc != 0)
+		return -1;
+	rounds_show(&c->out, json_object_get(doc, "items"));
+	if (json_array_size(json_object_get(doc, "items")) > 0)
+		for (size_t i = json_array_size(items); i-- > 0;)
+			if (json_has(json_array_get(items, i), "round"))
+				json_array_remove(items, i);
+	json_decref(doc);
+	return 0;
+}
+
+/* Whether any point is one of a workload along a ramp. */
+static bool
+has_curves(const json_t *points)
+{
+	json_t *p;
+	size_t i;
+
+	json_array_foreach (json_object_get(points, "items"), i, p)
+		if (!json_has(p, "round") && !show_text_is(p, "workload", "fill"))
+			return true;
+	return false;
+}
+
+/* Everything that was measured: tests, curves, points. */
+static int
+show_results(struct cli *c, const char *run, json_t *points, struct err *e)
+{
+	json_t *items = json_object_get(points, "items");
+
+	if (c->flags[FLAG_WORKLOAD] == NULL && show_rounds(c, run, points, e) != 0)
+		return -1;
+	if (has_curves(points) && show_curves(c, run, e) != 0)
+		return -1;
+	if (json_array_size(items) == 0)
+		return c->flags[FLAG_WORKLOAD] != NULL ? no_points(c, run, e) : 0;
+	show_title(&c->out,
+		"Points (latencies: response of offered loads, service of the maximum)");
+	show_add_latency(items);
+	table_print(&c->out, items, show_points, show_points_n);
+	show_reasons(c, items);
+	return 0;
+}
+
 int
 cmd_run_show(struct cli *c, struct err *e)
 {
@@ -339,19 +399,8 @@ cmd_run_show(struct cli *c, struct err *e)
 			client_query(&path, "workload", c->flags[FLAG_WORKLOAD]);
 		rc = client_get(c->client, str_text(&path), &points, e);
 	}
-	if (rc == 0 && json_array_size(json_object_get(points, "items")) > 0)
-		rc = show_curves(c, ref.id, e);
-	if (rc == 0 && json_array_size(json_object_get(points, "items")) > 0) {
-		show_title(&c->out,
-			"Points (latencies: response of offered loads, service of the "
-			"maximum)");
-		show_add_latency(json_object_get(points, "items"));
-		table_print(&c->out, json_object_get(points, "items"), show_points,
-			show_points_n);
-		show_reasons(c, json_object_get(points, "items"));
-	} else if (rc == 0 && points != NULL && c->flags[FLAG_WORKLOAD] != NULL) {
-		rc = no_points(c, ref.id, e);
-	}
+	if (rc == 0 && points != NULL)
+		rc = show_results(c, ref.id, points, e);
 	json_decref(points);
 	json_decref(doc);
 	str_fini(&path);

@@ -284,11 +284,13 @@ static const struct column cells[] = {
 	{"WORKERS", "workers", UNIT_WHOLE, COL_WIDE, NULL},
 };
 
-/* Adds the cells of a test with a row for each stream, and the times that each takes. */
+/* Adds the cells of a test with a row for each stream, and what holds for all
+ * cells where it says nothing else. */
 static void
 add_cells(json_t *rows, const json_t *test)
 {
-	static const char *const times[] = {"warmup", "measure", "pause"};
+	static const char *const usual[] = {
+		"warmup", "measure", "pause", "in_flight", "workers"};
 	const json_t *rounds = json_object_get(test, "rounds");
 	json_t *cell, *row;
 	size_t i, k;
@@ -303,14 +305,13 @@ add_cells(json_t *rows, const json_t *test)
 			json_put(copy, "cell",
 				json_sprintf("%s/%s", json_text_of(test, "id"),
 					json_text_of(row, "id")));
-			for (size_t t = 0; t < sizeof(times) / sizeof(times[0]); t++) {
-				const json_t *o = json_has(cell, times[t]) ? cell
-									   : rounds;
-
-				if (json_has(o, times[t]))
-					json_put(copy, times[t],
-						json_string(json_text_of(o, times[t])));
-			}
+			for (size_t t = 0; t < sizeof(usual) / sizeof(usual[0]); t++)
+				if (!json_has(copy, usual[t]))
+					json_object_set(copy, usual[t],
+						json_object_get(json_has(cell, usual[t])
+									? cell
+									: rounds,
+							usual[t]));
 			json_array_append_new(rows, copy);
 		}
 		json_decref(streams);

@@ -22,8 +22,10 @@
 #define SLOPE_PERCENT 10
 #define ROUNDS 25
 
-struct times {
+/* What holds for all cells that do not say otherwise. */
+struct usual {
 	int64_t warmup_ns, measure_ns, pause_ns;
+	const json_t *in_flight, *workers; /* NULL: each says it */
 };
 
 static int
@@ -48,7 +50,7 @@ read_time(const json_t *o, const char *at, const char *name, int64_t min_ns,
 
 /* What is not said stays as it is. */
 static int
-read_times(const json_t *o, const char *at, struct times *t, struct err *e)
+read_times(const json_t *o, const char *at, struct usual *t, struct err *e)
 {
 	if (read_time(o, at, "warmup", 0, &t->warmup_ns, e) != 0 ||
 		read_time(o, at, "measure", MEASURE_MIN_NS, &t->measure_ns, e) != 0)
@@ -56,15 +58,30 @@ read_times(const json_t *o, const char *at, struct times *t, struct err *e)
 	return read_time(o, at, "pause", 0, &t->pause_ns, e);
 }
 
+/* The workload of a cell, with what holds for all. New reference. */
+static json_t *
+complete(const json_t *w, const struct usual *usual)
+{
+	json_t *whole = json_copy((json_t *)(uintptr_t)w);
+
+	if (usual->in_flight != NULL && !json_has(whole, "in_flight"))
+		json_object_set(
+			whole, "in_flight", (json_t *)(uintptr_t)usual->in_flight);
+	if (usual->workers != NULL && !json_has(whole, "workers"))
+		json_object_set(whole, "workers", (json_t *)(uintptr_t)usual->workers);
+	return whole;
+}
+
 static int
-read_cell(const json_t *o, const char *at, const struct times *usual,
+read_cell(const json_t *o, const char *at, const struct usual *usual,
 	struct rounds_cell *c, struct err *e)
 {
 	static const char *const names[] = {
 		"workload", "warmup", "measure", "pause", NULL};
-	struct times t = *usual;
+	struct usual t = *usual;
 	char below[AT_MAX + 16];
 	json_t *w;
+	int rc;
 
 	snprintf(below, sizeof(below), "%s/workload", at);
 	if (json_only(o, at, names, e) != 0 || read_times(o, at, &t, e) != 0 ||
@@ -78,13 +95,17 @@ read_cell(const json_t *o, const char *at, const struct times *usual,
 	c->warmup_ns = t.warmup_ns;
 	c->measure_ns = t.measure_ns;
 	c->pause_ns = t.pause_ns;
-	return workload_parse(w, below, &c->workload, e);
+	w = complete(w, usual);
+	rc = workload_parse(w, below, &c->workload, e);
+	json_decref(w);
+	return rc;
 }
 
 static int
 read_cells(const json_t *o, const char *at, struct rounds *r, struct err *e)
 {
-	struct times usual = {0};
+	struct usual usual = {.in_flight = json_object_get(o, "in_flight"),
+		.workers = json_object_get(o, "workers")};
 	char below[AT_MAX];
 	json_t *list;
 
@@ -216,9 +237,9 @@ int
 rounds_parse(const json_t *o, const char *at, struct rounds *ret_r,
 	double *ret_stop_capacities, struct err *e)
 {
-	static const char *const names[] = {"warmup", "measure", "pause", "cells",
-		"tracking", "window", "range", "slope", "max_rounds", "stop_capacities",
-		NULL};
+	static const char *const names[] = {"warmup", "measure", "pause", "in_flight",
+		"workers", "cells", "tracking", "window", "range", "slope", "max_rounds",
+		"stop_capacities", NULL};
 
 	*ret_r = (struct rounds){.window = WINDOW,
 		.range_percent = RANGE_PERCENT,

@@ -13,6 +13,7 @@
 #include "controller/api.h"
 #include "controller/flags.h"
 #include "controller/result.h"
+#include "controller/rounds.h"
 #include "controller/store.h"
 
 /* Members of a point record that the API passes on as they are. */
@@ -60,6 +61,13 @@ add_facts(json_t *o, const json_t *meta)
 	json_put(o, "reasons", flags_reasons(meta, iops, littles_n));
 }
 
+/* The test in the name of a cell, TEST/CELL. New reference. */
+static json_t *
+test_of(const char *workload)
+{
+	return json_stringn(workload, strcspn(workload, "/"));
+}
+
 static json_t *
 point_json(struct cur *c)
 {
@@ -74,6 +82,9 @@ point_json(struct cur *c)
 		cur_null(c, 3) ? json_null() : json_real(cur_real(c, 3)));
 	json_put(o, "offered_iops",
 		cur_null(c, 4) ? json_null() : json_real(cur_real(c, 4)));
+	json_put(o, "test", cur_null(c, 9) ? json_null() : test_of(cur_text(c, 2)));
+	json_put(o, "round", cur_null(c, 9) ? json_null() : json_integer(cur_int(c, 9)));
+	json_put(o, "cell", cur_null(c, 10) ? json_null() : json_integer(cur_int(c, 10)));
 	json_put(o, "state", json_string(cur_text(c, 5)));
 	json_put(o, "started", api_time(cur_int(c, 6)));
 	json_put(o, "iops", json_null());
@@ -98,7 +109,8 @@ api_runs_points(struct tx *t, struct api_call *c, struct err *e)
 		result_attempt(t, c->id, &attempt, e) != 0 ||
 		tx_query(t, &cur, e,
 			"SELECT point, step, workload, load_percent, offered_iops, state,"
-			" started_ns, meta, metrics FROM point WHERE attempt_id = ?1"
+			" started_ns, meta, metrics, round, cell FROM point"
+			" WHERE attempt_id = ?1"
 			" AND (?2 IS NULL OR workload = ?2) ORDER BY point",
 			"is", attempt, c->query(c, "workload")) != 0)
 		goto out;
@@ -113,6 +125,22 @@ api_runs_points(struct tx *t, struct api_call *c, struct err *e)
 out:
 	json_decref(items);
 	return -1;
+}
+
+int
+api_runs_rounds(struct tx *t, struct api_call *c, struct err *e)
+{
+	static const char *const names[] = {NULL};
+	json_t *items = NULL;
+	int64_t attempt;
+
+	if (api_only_query(c, names, e) != 0 ||
+		result_attempt(t, c->id, &attempt, e) != 0 ||
+		rounds_json(t, attempt, &items, e) != 0)
+		return -1;
+	c->doc = json_object();
+	json_put(c->doc, "items", items);
+	return 0;
 }
 
 /* The histogram of a point: which of its operations count. */

@@ -14,6 +14,7 @@ ROUTE(POST, "/api/v1/campaigns/{c}/cancel", WRITE, OPERATOR, api_campaigns_cance
 ROUTE(GET, "/api/v1/runs", READ, VIEWER, api_runs_list)
 ROUTE(GET, "/api/v1/runs/{r}", READ, VIEWER, api_runs_get)
 ROUTE(GET, "/api/v1/runs/{r}/points", READ, VIEWER, api_runs_points)
+ROUTE(GET, "/api/v1/runs/{r}/rounds", READ, VIEWER, api_runs_rounds)
 ROUTE(GET, "/api/v1/runs/{r}/series", READ, VIEWER, api_runs_series)
 ROUTE(GET, "/api/v1/runs/{r}/histogram", READ, VIEWER, api_runs_histogram)
 ROUTE(GET, "/api/v1/nodes", READ, VIEWER, api_nodes_list)

@@ -17,6 +17,7 @@
 #include "controller/event.h"
 #include "controller/flags.h"
 #include "controller/ledger.h"
+#include "controller/rounds.h"
 #include "controller/store.h"
 
 static const char *const point_states[] = {"done", "stopped", "failed", NULL};
@@ -41,8 +42,8 @@ count_of(const json_t *doc, const char *name)
 	return read_count(json_object_get(doc, name), &n) ? n : 0;
 }
 
-static void
-counts_of(const json_t *doc, const char *name, uint64_t ret_n[DIRECTIONS])
+void
+fact_counts(const json_t *doc, const char *name, uint64_t ret_n[DIRECTIONS])
 {
 	const json_t *list = json_object_get(doc, name);
 
@@ -57,6 +58,12 @@ counts_of(const json_t *doc, const char *name, uint64_t ret_n[DIRECTIONS])
 		if (!read_count(v, &ret_n[d]))
 			ret_n[d] = 0;
 	}
+}
+
+int64_t
+fact_length_ns(const json_t *doc)
+{
+	return (int64_t)count_of(doc, "length_ns");
 }
 
 bool
@@ -250,6 +257,8 @@ apply_event(struct tx *t, const struct origin *o, const struct fact *f, struct e
 		return apply_environment(t, o, f, e);
 	if (strcmp(event, "start") == 0)
 		return apply_start(t, o, f, e);
+	if (strcmp(event, "round.end") == 0 || strcmp(event, "steady") == 0)
+		return rounds_apply(t, o, f, e);
 	if (!step && !point)
 		return 0;
 	if (step && tx_exec(t, e,
@@ -262,14 +271,15 @@ apply_event(struct tx *t, const struct origin *o, const struct fact *f, struct e
 	if (point && f->point > 0 &&
 		tx_exec(t, e,
 			"INSERT INTO point(attempt_id, point, step, workload,"
-			" load_percent, offered_iops, state, started_ns)"
-			" VALUES (?, ?, ?, ?, ?, ?, 'running', ?)"
+			" load_percent, offered_iops, state, started_ns, round, cell)"
+			" VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)"
 			" ON CONFLICT(attempt_id, point) DO NOTHING",
-			"iiisddi", o->attempt, (int64_t)f->point,
+			"iiisddidd", o->attempt, (int64_t)f->point,
 			(int64_t)count_of(f->doc, "step"),
 			json_text_of(f->doc, "workload"), real_of(f->doc, "load_percent"),
 			real_of(f->doc, "offered_iops"),
-			(int64_t)count_of(f->doc, "at_ns")) != 0)
+			(int64_t)count_of(f->doc, "at_ns"), real_of(f->doc, "round"),
+			real_of(f->doc, "cell")) != 0)
 		return -1;
 	data = new_event(o);
 	copy_members(data, f->doc, names);
@@ -330,7 +340,7 @@ outcome_of(struct outcome *x, const struct fact *f)
 		.p99 = (double)NAN,
 		.p99_9 = (double)NAN};
 	const struct hist *const kinds[] = {f->pr->service, f->pr->response};
-	int64_t length_ns = (int64_t)count_of(f->doc, "length_ns");
+	int64_t length_ns = fact_length_ns(f->doc);
 	uint64_t ops[DIRECTIONS];
 	uint64_t bytes[DIRECTIONS];
 	json_t *doc;
@@ -351,8 +361,8 @@ outcome_of(struct outcome *x, const struct fact *f)
 	}
 	if (length_ns <= 0)
 		return;
-	counts_of(f->doc, "ops", ops);
-	counts_of(f->doc, "bytes", bytes);
+	fact_counts(f->doc, "ops", ops);
+	fact_counts(f->doc, "bytes", bytes);
 	metrics_compute(f->pr->service, f->pr->response, ops, bytes, length_ns, &x->m);
 	doc = metrics_to_json(&x->m);
 	x->metrics = text_of(doc);
@@ -368,17 +378,19 @@ store_point(struct tx *t, const struct origin *o, const struct fact *f,
 	char *meta = text_of(f->doc);
 	int rc = tx_exec(t, e,
 		"INSERT INTO point(attempt_id, point, step, workload, load_percent,"
-		" offered_iops, state, started_ns, meta, metrics, iops, bytes_per_second,"
+		" offered_iops, state, started_ns, round, cell, meta, metrics, iops,"
+		" bytes_per_second,"
 		" service_mean_ns, service_p50_ns, service_p99_ns, service_p99_9_ns,"
 		" response_mean_ns, response_p50_ns, response_p99_ns, response_p99_9_ns,"
 		" read_service, write_service, other_service, read_response,"
 		" write_response, other_response) VALUES"
 		" (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-		"?, ?, ?)"
+		"?, ?, ?, ?, ?)"
 		" ON CONFLICT(attempt_id, point) DO UPDATE SET step = excluded.step,"
 		" workload = excluded.workload, load_percent = excluded.load_percent,"
 		" offered_iops = excluded.offered_iops, state = excluded.state,"
-		" started_ns = excluded.started_ns, meta = excluded.meta,"
+		" started_ns = excluded.started_ns, round = excluded.round,"
+		" cell = excluded.cell, meta = excluded.meta,"
 		" metrics = excluded.metrics, iops = excluded.iops,"
 		" bytes_per_second = excluded.bytes_per_second,"
 		" service_mean_ns = excluded.service_mean_ns,"
@@ -395,14 +407,15 @@ store_point(struct tx *t, const struct origin *o, const struct fact *f,
 		" read_response = excluded.read_response,"
 		" write_response = excluded.write_response,"
 		" other_response = excluded.other_response",
-		"iiisddsissddddddddddbbbbbb", o->attempt, (int64_t)f->point,
+		"iiisddsiddssddddddddddbbbbbb", o->attempt, (int64_t)f->point,
 		(int64_t)count_of(f->doc, "step"), json_text_of(f->doc, "workload"),
 		real_of(f->doc, "load_percent"), real_of(f->doc, "offered_iops"),
 		json_text_of(f->doc, "state"), (int64_t)count_of(f->doc, "started_ns"),
-		meta, x->metrics, x->m.iops, x->m.bytes_per_second, s->mean, s->p50,
-		s->p99, s->p99_9, r->mean, r->p50, r->p99, r->p99_9, x->bytes[0],
-		x->len[0], x->bytes[1], x->len[1], x->bytes[2], x->len[2], x->bytes[3],
-		x->len[3], x->bytes[4], x->len[4], x->bytes[5], x->len[5]);
+		real_of(f->doc, "round"), real_of(f->doc, "cell"), meta, x->metrics,
+		x->m.iops, x->m.bytes_per_second, s->mean, s->p50, s->p99, s->p99_9,
+		r->mean, r->p50, r->p99, r->p99_9, x->bytes[0], x->len[0], x->bytes[1],
+		x->len[1], x->bytes[2], x->len[2], x->bytes[3], x->len[3], x->bytes[4],
+		x->len[4], x->bytes[5], x->len[5]);
 
 	free(meta);
 	return rc;

@@ -51,6 +51,11 @@ void fact_fini(struct fact *f);
  */
 bool fact_gap(const json_t *doc, uint64_t seq, uint64_t *ret_from, uint64_t *ret_to);
 
+/* fact_counts reads a counter of the record of a point, "ops" or "bytes", of all
+ * operations; fact_length_ns its measured time, 0 when not known. */
+void fact_counts(const json_t *doc, const char *name, uint64_t ret_n[DIRECTIONS]);
+int64_t fact_length_ns(const json_t *doc);
+
 /*
  * fact_alarm adds the event run.alarm: what is a word ("gap", "conflict", "malformed"),
  * text a sentence. ERR_STORE, ERR_FULL.

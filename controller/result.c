@@ -15,6 +15,7 @@
 #include "controller/doc.h"
 #include "controller/flags.h"
 #include "controller/others.h"
+#include "controller/rounds.h"
 #include "controller/store.h"
 
 /* Copies text, cut between two characters when it is too long: it goes into JSON. */
@@ -94,6 +95,8 @@ load_figure_flags(
 {
 	const struct curve_point *seen[FIGURES];
 
+	if (strchr(curve->workload, '/') != NULL)
+		return 0; /* a cell of rounds has those of all of them */
 	for (int f = 0; f < FIGURES; f++) {
 		int k = 0;
 
@@ -108,9 +111,30 @@ load_figure_flags(
 	return 0;
 }
 
+/* A cell of a test in rounds is a curve of its own, which has only a maximum: the mean of
+ * the rounds that count. */
+static void
+add_cell(void *arg, const struct rounds_result *cell)
+{
+	const struct lat_metrics *l = &cell->m.service;
+	const double none = (double)NAN;
+
+	*add_point(arg, cell->name) = (struct curve_point){
+		.point = cell->point,
+		.load_percent = none,
+		.offered_iops = none,
+		.iops = cell->m.iops,
+		.bytes_per_second = cell->m.bytes_per_second,
+		.service = {l->mean, l->p50, l->p99, l->p99_9},
+		.response = {none, none, none, none},
+		.flags = cell->flags,
+	};
+}
+
 static int
 load_curves(struct tx *t, struct result *r, const struct result_filter *f, struct err *e)
 {
+	const struct rounds_want want = {.name = f->workload, .fn = add_cell, .arg = r};
 	struct cur *c;
 	int rc;
 
@@ -121,6 +145,7 @@ load_curves(struct tx *t, struct result *r, const struct result_filter *f, struc
 		    " response_p99_ns, response_p99_9_ns, meta,"
 		    " metrics ->> '$.littles_n' FROM point"
 		    " WHERE attempt_id = ?1 AND state = 'done' AND workload <> 'fill'"
+		    " AND cell IS NULL"
 		    " AND (?2 IS NULL OR workload = ?2) ORDER BY point",
 		    "is", r->attempt, f->workload) != 0)
 		return -1;
@@ -139,6 +164,8 @@ load_curves(struct tx *t, struct result *r, const struct result_filter *f, struc
 					  : 0,
 		};
 	cur_close(c);
+	if (rc == 0)
+		rc = rounds_cells(t, r->attempt, &want, e);
 	for (size_t i = 0; i < r->n_curves; i++) {
 		curve_sort(r->curves[i].points, r->curves[i].n);
 		if (rc == 0)

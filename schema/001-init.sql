@@ -202,6 +202,8 @@ CREATE TABLE point (
 	offered_iops REAL,
 	state TEXT NOT NULL CHECK (state IN ('running', 'done', 'stopped', 'failed')),
 	started_ns INTEGER NOT NULL,
+	round INTEGER, -- of a test; cells of rounds only
+	cell INTEGER,
 	meta TEXT NOT NULL DEFAULT '{}',
 	metrics TEXT,
 	iops REAL,
@@ -223,6 +225,28 @@ CREATE TABLE point (
 	UNIQUE (attempt_id, point)
 ) STRICT;
 CREATE INDEX point_by_workload ON point(workload, attempt_id);
+CREATE INDEX point_by_cell ON point(attempt_id, step, cell, round) WHERE cell IS NOT NULL;
+
+-- Rounds of tests, by their records round.end; void is why one does not count.
+CREATE TABLE round (
+	id INTEGER PRIMARY KEY,
+	attempt_id INTEGER NOT NULL REFERENCES attempt(id),
+	step INTEGER NOT NULL,
+	round INTEGER NOT NULL,
+	void TEXT,
+	doc TEXT NOT NULL,
+	UNIQUE (attempt_id, step, round)
+) STRICT;
+
+-- How tests ended, by their records steady.
+CREATE TABLE test_end (
+	id INTEGER PRIMARY KEY,
+	attempt_id INTEGER NOT NULL REFERENCES attempt(id),
+	step INTEGER NOT NULL,
+	verdict TEXT NOT NULL CHECK (verdict IN ('steady', 'not_reached', 'not_judged')),
+	doc TEXT NOT NULL,
+	UNIQUE (attempt_id, step)
+) STRICT;
 
 -- Samples of one finished point: n records, each seq u64, crc u32, length u32, payload,
 -- little-endian. Long points have several rows.

@@ -5,6 +5,7 @@
  */
 #include "tests/unit/data_rig.h"
 #include "tests/unit/model_rig.h"
+#include "tests/unit/rounds_rig.h"
 
 static json_t *description;
 static json_t *seen;	/* "Run/state": a member that some answer had */
@@ -189,6 +190,8 @@ static const struct example examples[] = {
 	{"/api/v1/runs/{r}", 4, "", ""},
 	{"/api/v1/runs/{r}/points", 1, "", ""},
 	{"/api/v1/runs/{r}/points", 3, "", ""},
+	{"/api/v1/runs/{r}/rounds", 1, "", ""},
+	{"/api/v1/runs/{r}/rounds", 3, "", ""},
 	{"/api/v1/runs/{r}/series", 1, "", ""},
 	{"/api/v1/runs/{r}/series", 4, "", ""},
 	{"/api/v1/runs/{r}/histogram", 1, "", "point=2"},
@@ -285,7 +288,12 @@ set_up(void)
 	feed_start(3, UINT64_C(1) << 32 | 3);
 	feed_start_point(1, "reads", 30);
 	feed_sample(1, 0, 2000);
+	feed_round(1, "iops/r0: 1 I/Os failed", 100, 1000);
+	feed_round(2, NULL, 100, 1000);
+	feed_steady("steady", 2, 2);
+	feed_start_point(9, "reads", 30);
 	OK(feed_send(1, &a, &e));
+	rounds_program(3);
 	lab_submit("S1", "{}"); /* r5 is told what holds it */
 	lab_sched();
 	rig_exec("INSERT INTO run(campaign_id, suite_id, drive_id, repeat, priority,"

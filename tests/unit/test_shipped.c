@@ -24,6 +24,7 @@ load(const char *file)
 	json_t *doc;
 
 	OK(json_read_file(path, &doc, &e));
+	suite_fini(&s);
 	OK(suite_parse(doc, &s, &e));
 	json_decref(doc);
 	free(path);
@@ -49,7 +50,7 @@ for_each(void (*check)(const char *file))
 	}
 	free(list);
 	free(dir);
-	ck_assert_int_eq(suites, 8);
+	ck_assert_int_eq(suites, 14);
 }
 
 /* One stream of a workload. */
@@ -282,6 +283,10 @@ check_name(const char *file)
 	ck_assert_msg(
 		s.scaled == (ends_with(s.name, "-quick") || ends_with(s.name, "-demo")),
 		"%s: scaled is wrong", file);
+	if (s.n_tests > 0) {
+		free(want);
+		return;
+	}
 	/* a scaled point takes 2 s, others take at least what vdbench scripts take */
 	ck_assert_int_eq(s.ramp.measure_ns, s.ramp.maximum_measure_ns);
 	ck_assert_int_eq(s.ramp.warmup_ns, s.ramp.maximum_warmup_ns);
@@ -331,7 +336,7 @@ check_fit(const char *file)
 	FAILS(suite_fits(&s, s.minimum_capacity_bytes - 512, 512, &e), ERR_INVALID,
 		"needs a minimum capacity of");
 	ck_assert_str_eq(e.fix, "use a larger drive or a smaller suite: ssdlab suite ls");
-	if (strncmp(s.name, "jesd219", 7) != 0) {
+	if (strncmp(s.name, "jesd219", 7) != 0) { /* tests are left out instead */
 		OK(suite_fits(&s, TB, 4096, &e));
 		return;
 	}
@@ -340,6 +345,187 @@ check_fit(const char *file)
 		"of the drive, 4KiB");
 	ck_assert_str_eq(e.fix, "use a drive with logical blocks of at most 512B");
 }
+
+/* A test in rounds: its cells, how long each is measured, and what is tracked. */
+struct test_row {
+	const char *id;
+	size_t n_cells;
+	int64_t measure_s, pause_s;
+	unsigned fill_passes;
+	bool purge, continues;
+	const char *tracked; /* id of the cell; NULL: none */
+	enum rounds_metric metric;
+	unsigned max_rounds;
+	double stop_capacities;
+};
+
+/* SNIA PTS 2.0.2 as public implementations have it; methods, times and rounds. */
+static const struct test_row snia[] = {
+	{"iops", 56, 60, 0, 2, true, false, "r0-4k", ROUNDS_IOPS, 25, 0},
+	{"throughput-1m", 2, 60, 0, 2, true, false, "r0-1m", ROUNDS_BYTES_PER_SECOND, 25,
+		0},
+	{"throughput-128k", 2, 60, 0, 2, true, false, "r0-128k", ROUNDS_BYTES_PER_SECOND,
+		25, 0},
+	{"latency", 9, 60, 0, 2, true, false, "r0-4k", ROUNDS_LAT_MEAN_NS, 25, 0},
+	{"wsat", 1, 60, 0, 0, true, false, NULL, ROUNDS_IOPS, 1440, 4},
+	{"hir", 1, 60, 0, 2, true, false, "w-4k", ROUNDS_IOPS, 25, 0},
+	{"hir-5", 1, 5, 5, 0, false, true, NULL, ROUNDS_IOPS, 360, 0},
+	{"hir-5-after", 1, 60, 0, 0, false, true, NULL, ROUNDS_IOPS, 30, 0},
+	{"hir-10", 1, 5, 10, 0, false, true, NULL, ROUNDS_IOPS, 360, 0},
+	{"hir-10-after", 1, 60, 0, 0, false, true, NULL, ROUNDS_IOPS, 30, 0},
+	{"hir-15", 1, 5, 15, 0, false, true, NULL, ROUNDS_IOPS, 360, 0},
+	{"hir-15-after", 1, 60, 0, 0, false, true, NULL, ROUNDS_IOPS, 30, 0},
+	{"hir-25", 1, 5, 25, 0, false, true, NULL, ROUNDS_IOPS, 360, 0},
+	{"hir-25-after", 1, 60, 0, 0, false, true, NULL, ROUNDS_IOPS, 30, 0},
+	{"hir-50", 1, 5, 50, 0, false, true, NULL, ROUNDS_IOPS, 360, 0},
+	{"hir-50-after", 1, 60, 0, 0, false, true, NULL, ROUNDS_IOPS, 30, 0},
+	{"xsr", 1, 60, 0, 0, true, false, NULL, ROUNDS_IOPS, 480, 0},
+	{"xsr-random", 1, 60, 0, 0, false, true, NULL, ROUNDS_IOPS, 360, 0},
+	{"xsr-again", 1, 60, 0, 0, false, true, NULL, ROUNDS_IOPS, 480, 0},
+	{"composite", 1, 60, 0, 2, true, false, "jesd219", ROUNDS_IOPS, 25, 0},
+	{"composite-demand", 8, 60, 0, 0, false, true, NULL, ROUNDS_IOPS, 1, 0},
+};
+
+/* Of the quick form only times and numbers of rounds are others. */
+static void
+test_is(const struct suite_test *t, const struct test_row *row, bool quick)
+{
+	const struct rounds *r = &t->rounds;
+
+	ck_assert_str_eq(t->id, row->id);
+	ck_assert_msg(r->n_cells == row->n_cells, "%s: %zu cells", t->id, r->n_cells);
+	ck_assert_msg(t->fill_passes == row->fill_passes && t->purge == row->purge &&
+			      t->continues == row->continues,
+		"%s: prepared otherwise", t->id);
+	ck_assert_double_eq(t->stop_capacities, row->stop_capacities);
+	ck_assert_uint_eq(r->n_tracked, row->tracked != NULL);
+	if (row->tracked != NULL) {
+		ck_assert_str_eq(r->cells[r->tracked[0].cell].workload.id, row->tracked);
+		ck_assert_int_eq(r->tracked[0].metric, row->metric);
+		ck_assert_uint_eq(r->window, 5);
+		ck_assert_double_eq(r->range_percent, 20);
+		ck_assert_double_eq(r->slope_percent, 10);
+	}
+	for (size_t i = 0; i < r->n_cells && !quick; i++) {
+		ck_assert_int_eq(r->cells[i].measure_ns, row->measure_s * NS_PER_S);
+		ck_assert_int_eq(r->cells[i].pause_ns, row->pause_s * NS_PER_S);
+		ck_assert_int_eq(r->cells[i].warmup_ns, 0);
+	}
+	if (!quick)
+		ck_assert_uint_eq(r->max_rounds, row->max_rounds);
+}
+
+START_TEST(snia_s_tests_have_the_shape_of_the_specification)
+{
+	static const char *const files[] = {"snia-pts-1.json", "snia-pts-quick-1.json"};
+	/* in this order, reads in percent outside, sizes in bytes inside */
+	static const double mixes[] = {100, 95, 65, 50, 35, 5, 0};
+	static const unsigned sizes[] = {
+		1048576, 131072, 65536, 32768, 16384, 8192, 4096, 512};
+
+	for (size_t f = 0; f < 2; f++) {
+		load(files[f]);
+		ck_assert_msg(strstr(s.title, "PTS-like") != NULL, "%s", s.title);
+		ck_assert_uint_eq(s.n_tests, sizeof(snia) / sizeof(snia[0]));
+		for (size_t i = 0; i < s.n_tests; i++)
+			test_is(&s.tests[i], &snia[i], f == 1);
+		for (size_t i = 0; i < 56; i++) {
+			const struct workload *w = &s.tests[0].rounds.cells[i].workload;
+
+			ck_assert(workload_is_plain(w));
+			ck_assert_double_eq(workload_read_percent(w), mixes[i / 8]);
+			ck_assert_double_eq(workload_random_percent(w), 100);
+			ck_assert_uint_eq(workload_block_max(w), sizes[i % 8]);
+		}
+		for (size_t i = 0; i < 9; i++)
+			ck_assert_uint_eq(
+				s.tests[3].rounds.cells[i].workload.in_flight, 1);
+		ck_assert_uint_eq(
+			s.tests[19].rounds.cells[0].workload.streams[0].n_zones, 3);
+	}
+}
+END_TEST
+
+/* On drives with blocks of 4 KiB: a column of the matrix, a third of the latencies, and
+ * the composite, whose mix has blocks of 512 bytes. */
+START_TEST(what_a_4kn_drive_cannot_do_is_told)
+{
+	struct str out = {0};
+
+	load("snia-pts-1.json");
+	suite_left_out(&s, 4096, &out);
+	ck_assert_str_eq(str_text(&out),
+		"iops/r100-512, iops/r95-512, iops/r65-512, iops/r50-512, iops/r35-512, "
+		"iops/r5-512, iops/r0-512, latency/r100-512, latency/r65-512, "
+		"latency/r0-512, composite, composite-demand");
+	str_fini(&out);
+}
+END_TEST
+
+static const struct {
+	const char *file;
+	size_t n_tests, n_cells; /* of all */
+} others[] = {
+	{"sweeps-1.json", 7, 2 * 9 + 4 * 12 + 11},
+	{"sweeps-quick-1.json", 7, 2 * 9 + 4 * 12 + 11},
+	{"targeted-1.json", 6, 5 + 4 + 13 + 1 + 4 + 4},
+	{"targeted-quick-1.json", 6, 5 + 4 + 13 + 1 + 4 + 4},
+};
+
+START_TEST(sweeps_and_targeted_tests_are_whole)
+{
+	size_t n = 0;
+
+	load(others[_i].file);
+	ck_assert_uint_eq(s.n_tests, others[_i].n_tests);
+	for (size_t i = 0; i < s.n_tests; i++)
+		n += s.tests[i].rounds.n_cells;
+	ck_assert_uint_eq(n, others[_i].n_cells);
+}
+END_TEST
+
+/* All twelve changes between four patterns, each once. */
+START_TEST(transitions_go_from_each_pattern_to_each_other)
+{
+	bool seen[4][4] = {{false}};
+	const struct rounds *r;
+	int last = -1;
+
+	load("targeted-1.json");
+	ck_assert_str_eq(s.tests[2].id, "transitions");
+	r = &s.tests[2].rounds;
+	for (size_t i = 0; i < r->n_cells; i++) {
+		const struct workload *w = &r->cells[i].workload;
+		int now = (workload_read_percent(w) > 50 ? 2 : 0) +
+			  (workload_random_percent(w) > 50 ? 1 : 0);
+
+		if (last >= 0) {
+			ck_assert_msg(!seen[last][now] && last != now,
+				"%s: %d to %d again", w->id, last, now);
+			seen[last][now] = true;
+		}
+		last = now;
+	}
+	ck_assert_uint_eq(r->n_cells, 13);
+}
+END_TEST
+
+/* A quick form takes minutes on a small drive, and writes little. */
+START_TEST(quick_tests_take_minutes)
+{
+	static const char *const files[] = {
+		"snia-pts-quick-1.json", "sweeps-quick-1.json", "targeted-quick-1.json"};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct suite_cost cost;
+
+		load(files[i]);
+		suite_cost(&s, 256 << 20, 400000000, 400000000, &cost);
+		ck_assert_msg(cost.duration_ns < 180 * NS_PER_S, "%s: %lld s", files[i],
+			(long long)(cost.duration_ns / NS_PER_S));
+	}
+}
+END_TEST
 
 START_TEST(all_fit_a_terabyte_and_say_why_not_what_is_too_small_or_4kn)
 {
@@ -358,6 +544,12 @@ main(void)
 	tcase_add_test(tc, jesd219_is_one_stream_with_three_zones);
 	tcase_add_test(tc, a_file_is_called_as_its_suite_and_a_scaled_one_says_so);
 	tcase_add_test(tc, workers_share_what_one_may_not_keep_up_with);
+	tcase_add_test(tc, snia_s_tests_have_the_shape_of_the_specification);
+	tcase_add_test(tc, what_a_4kn_drive_cannot_do_is_told);
+	tcase_add_loop_test(tc, sweeps_and_targeted_tests_are_whole, 0,
+		(int)(sizeof(others) / sizeof(others[0])));
+	tcase_add_test(tc, transitions_go_from_each_pattern_to_each_other);
+	tcase_add_test(tc, quick_tests_take_minutes);
 	tcase_add_test(tc, all_fit_a_terabyte_and_say_why_not_what_is_too_small_or_4kn);
 	return unit_run("shipped", tc);
 }

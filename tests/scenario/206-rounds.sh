@@ -1,0 +1,78 @@
+#!/bin/bash
+# PTS-like tests from the campaign to the verdicts: a runner that is killed in the middle goes on with the next
+# round, no record is lost, and every round is there.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+lab_start
+drive_make n1 a 64M
+agent_join n1
+approve_all 1
+
+tests_of() {
+	[ "$(api GET "/api/v1/runs/$run/rounds")" = 200 ] || die "no rounds: $(cat "$lab/answer")"
+	jq -er "$1" "$lab/answer"
+}
+
+note "the plan tells what the suite takes at most"
+jq -n --argjson drives "$(json '[.items[] | {serial}]' drive ls)" \
+	'{ssdlab: "campaign/v1", name: "plan", suite: "snia-pts-quick@1", $drives}' >"$lab/campaign.json"
+json '.warnings[] | select(contains("all rounds"))' campaign plan "$lab/campaign.json" >/dev/null
+[ "$(json '.drives[0].write_bytes | tonumber' campaign plan "$lab/campaign.json")" -gt $((10 * 64 << 20)) ] ||
+	die "the plan forgets purge and preconditioning"
+
+campaign=$(campaign_submit snia-pts-quick@1)
+run=$(json '.items[0].id' run ls --campaign "$campaign")
+
+rounds_at_least() {
+	[ "$(tests_of "[.items[] | select(.test == \"$1\") | .list[]] | length")" -ge "$2" ]
+}
+
+note "the runner is killed in the middle of a round"
+wait_for 60 "a round of IOPS" rounds_at_least iops 1
+killed=
+for p in /proc/[0-9]*/cmdline; do
+	if { tr '\0' ' ' <"$p"; } 2>/dev/null | grep -q "ssdlab-runner run .*$lab/"; then
+		killed=${p#/proc/}
+		killed=${killed%/cmdline}
+		kill -9 "$killed"
+	fi
+done
+[ -n "$killed" ] || die "there is no runner"
+
+wait_for 170 "campaign $campaign is done" campaign_state "$campaign" "done"
+nothing_lost
+[ "$(sql "SELECT count(*) FROM attempt")" = 1 ] || die "the run needed a second attempt"
+[ "$(sql "SELECT state FROM attempt")" = sealed ] || die "the attempt is not sealed"
+grep -q runner.restart "$lab/n1.log" || die "the agent did not start the runner again"
+
+note "every round is there, and one is void for that"
+tests_of '.items[] | select(.rounds != (.list | length) or [.list[].round] != [range(1; .rounds + 1)])
+	| .test' && die "rounds are missing"
+[ "$(tests_of '[.items[] | .list[] | select(.void != null) | select(.void | contains("started again"))] | length')" = 1 ] ||
+	die "no round is void for the runner's end, or several are: $(tests_of '[.items[].list[].void]')"
+[ "$(tests_of '[.items[] | .test] | length')" = 21 ] || die "tests are missing"
+
+note "each test has its verdict, with the figures that led to it"
+[ "$(tests_of '[.items[] | select(.verdict == "not_judged")] | length')" = 15 ] || die "verdicts of tests without tracking"
+[ "$(tests_of '[.items[] | select(.verdict == "steady" or .verdict == "not_reached")] | length')" = 6 ] ||
+	die "verdicts of tests with tracking: $(tests_of '[.items[] | [.test, .verdict]]')"
+tests_of '.items[] | select(.verdict == "steady") | .tracking[]
+	| select(.range_ratio > 0.2 or .slope_ratio > 0.1 or (.values | length) != 5) | .cell' &&
+	die "steady, and is not"
+tests_of '.items[] | select(.first_round != null and .last_round - .first_round == 4) | .tracking[]
+	| select(.mean == null or .range_ratio == null or .slope_ratio == null or .intercept == null) | .cell' &&
+	die "a window without its figures"
+
+note "results are the means of the window, for all cells"
+[ "$(tests_of '[.items[] | select(.test == "iops") | .cells[] | select(.iops > 0 and .rounds >= 1)] | length')" = 56 ] ||
+	[ "$(tests_of '.items[] | select(.test == "iops") | .first_round')" = null ] || die "cells of IOPS are missing"
+sql "SELECT DISTINCT kind FROM ledger" | grep -q purge || die "the drive was not purged"
+cli run show "$run" >"$lab/shown"
+for text in 'Steady state' 'Results of latency' 'READ 65 %' 'is void'; do
+	grep -q "$text" "$lab/shown" || die "run show does not say \"$text\": $(cat "$lab/shown")"
+done
+
+note "cells are ranked as cells, and never with what is not scaled"
+[ "$(json '.suite' rank --workload latency/r0-4k --suite snia-pts-quick@1)" = snia-pts-quick@1 ] || die "no ranking"
+[ "$(json '.items | length' rank --workload latency/r0-4k --suite snia-pts-quick@1)" = 1 ] || die "the drive has no rank"

@@ -5,6 +5,7 @@
  *   reasons PATH KEEP    why the guard would not have it written to; KEEP is its
  * keep_path hold PATH            keeps it open exclusively until standard input ends
  *   spool DIR            each record: number, kind, JSON
+ *   steps SUITE PATH     the steps of a suite for that drive, then its region's length
  *   ask DIR JSON         sends a message to the runner's socket and prints the answer
  */
 #include <fcntl.h>
@@ -20,8 +21,10 @@
 #include "common/err.h"
 #include "common/guard.h"
 #include "common/json.h"
+#include "common/program.h"
 #include "common/spool.h"
 #include "common/str.h"
+#include "common/suite.h"
 
 static int
 say(const struct err *e)
@@ -162,6 +165,39 @@ print_spool(const char *dir)
 	return rc == 0 ? 0 : say(&e);
 }
 
+/* The steps of a suite for a drive, and the length of its region. */
+static int
+print_steps(const char *suite_path, const char *drive_path)
+{
+	static struct suite s;
+	struct program p = {0};
+	struct drive_id id;
+	struct err e = {0};
+	struct str text = {0};
+	json_t *doc = NULL;
+	json_t *whole;
+	int fd = open(drive_path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return say_errno(drive_path);
+	if (drive_identify(fd, drive_path, &id, &e) != 0 ||
+		json_read_file(suite_path, &doc, &e) != 0 ||
+		suite_parse(doc, &s, &e) != 0 ||
+		suite_fits(&s, id.capacity_bytes, id.logical_block_bytes, &e) != 0)
+		return say(&e);
+	suite_compile(&s, id.capacity_bytes, id.logical_block_bytes, &p);
+	whole = program_to_json(&p);
+	json_write(json_object_get(whole, "steps"), &text);
+	printf("%s\n%" PRIu64 "\n", str_text(&text), p.region_length);
+	json_decref(whole);
+	json_decref(doc);
+	program_fini(&p);
+	suite_fini(&s);
+	str_fini(&text);
+	close(fd);
+	return 0;
+}
+
 static int
 ask(const char *dir, const char *message)
 {
@@ -197,8 +233,10 @@ main(int argc, char **argv)
 		return hold(argv[2]);
 	if (strcmp(verb, "spool") == 0)
 		return print_spool(argv[2]);
+	if (strcmp(verb, "steps") == 0 && argc > 3)
+		return print_steps(argv[2], argv[3]);
 	if (strcmp(verb, "ask") == 0 && argc > 3)
 		return ask(argv[2], argv[3]);
-	fprintf(stderr, "usage: helper drive|reasons|hold|spool|ask ...\n");
+	fprintf(stderr, "usage: helper drive|reasons|hold|spool|steps|ask ...\n");
 	return 2;
 }

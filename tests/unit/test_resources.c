@@ -575,11 +575,13 @@ START_TEST(shipped_suites_are_loaded_and_a_changed_one_is_left_out)
 	rig_is("SELECT group_concat(name || '@' || version || scaled, ' ') FROM"
 	       " (SELECT * FROM suite ORDER BY id)",
 		"four-corners@10 four-corners-demo@11 jesd219@10 jesd219-quick@11 "
+		"snia-pts@10 snia-pts-quick@11 "
 		"storagereview-2018@10 storagereview-2018-quick@11 "
-		"storagereview-2021@10 storagereview-2021-quick@11");
+		"storagereview-2021@10 storagereview-2021-quick@11 "
+		"sweeps@10 sweeps-quick@11 targeted@10 targeted-quick@11");
 	rig_exec("UPDATE suite SET digest = 'x' WHERE name = 'four-corners'");
 	OK(rig_write(suites_load, dir, &e));
-	rig_is("SELECT count(*) FROM suite", "8");
+	rig_is("SELECT count(*) FROM suite", "14");
 	OK(rig_write(suites_load, none, &e));
 	free(dir);
 	lab_down();

@@ -111,6 +111,13 @@ step_to_json(const struct step *s)
 	json_t *o = json_object();
 
 	json_put(o, "step", json_string(step_kind_name(s->kind)));
+	if (s->unless.run != 0) {
+		json_t *unless = json_object();
+
+		json_put(unless, "run", json_u64(s->unless.run));
+		json_put(unless, "witness", json_string(s->unless.witness));
+		json_put(o, "unless", unless);
+	}
 	if (s->kind == STEP_FILL) {
 		json_put(o, "passes", json_integer(s->passes));
 		json_put(
@@ -204,14 +211,55 @@ ramp_from_json(const json_t *o, const char *at, struct ramp *r, struct err *e)
 	return read_loads(o, at, r, e);
 }
 
+/* The member "unless", which may be missing. */
+static int
+unless_from_json(const json_t *o, const char *at, struct unless *u, struct err *e)
+{
+	static const char *const names[] = {"run", "witness", NULL};
+	char below[AT_MAX + 16];
+	const char *text;
+	json_t *part;
+
+	if (!json_has(o, "unless"))
+		return 0;
+	snprintf(below, sizeof(below), "%s/unless", at);
+	if (json_need_object(o, at, "unless", &part, e) != 0 ||
+		json_only(part, below, names, e) != 0 ||
+		json_need_u64(part, below, "run", &u->run, e) != 0 ||
+		json_need_text(part, below, "witness", &text, e) != 0)
+		return -1;
+	if (u->run == 0) {
+		err_set(e, ERR_INVALID, "\"run\" starts at 1");
+		return err_at(e, "%s/run", below);
+	}
+	if (text[0] == '\0' || strlen(text) >= sizeof(u->witness)) {
+		err_set(e, ERR_INVALID, "a witness has 1 to %zu bytes",
+			sizeof(u->witness) - 1);
+		return err_at(e, "%s/witness", below);
+	}
+	snprintf(u->witness, sizeof(u->witness), "%s", text);
+	return 0;
+}
+
+static int
+purge_from_json(const json_t *o, const char *at, struct step *s, struct err *e)
+{
+	static const char *const names[] = {"step", "unless", NULL};
+
+	if (json_only(o, at, names, e) != 0)
+		return -1;
+	return unless_from_json(o, at, &s->unless, e);
+}
+
 static int
 fill_from_json(const json_t *o, const char *at, struct step *s, struct err *e)
 {
 	static const char *const names[] = {
-		"step", "passes", "block_bytes", "in_flight", NULL};
+		"step", "unless", "passes", "block_bytes", "in_flight", NULL};
 	int64_t passes, block, in_flight;
 
 	if (json_only(o, at, names, e) != 0 ||
+		unless_from_json(o, at, &s->unless, e) != 0 ||
 		json_need_int(o, at, "passes", 1, PASSES_MAX, &passes, e) != 0 ||
 		json_need_int(o, at, "block_bytes", 512, WORKLOAD_BLOCK_MAX, &block, e) !=
 			0 ||
@@ -274,6 +322,8 @@ step_from_json(const json_t *o, const char *at, struct step *s, struct err *e)
 	if (need_name(o, at, "step", step_names, &kind, e) != 0)
 		return -1;
 	s->kind = (enum step_kind)kind;
+	if (s->kind == STEP_PURGE)
+		return purge_from_json(o, at, s, e);
 	if (s->kind == STEP_FILL)
 		return fill_from_json(o, at, s, e);
 	if (s->kind == STEP_WORKLOAD)

@@ -35,8 +35,18 @@ struct ramp {
 
 enum step_kind { STEP_IDENTIFY, STEP_PURGE, STEP_FILL, STEP_WORKLOAD, STEP_ROUNDS };
 
+/* A line that tells in which state a drive was found or left (runner/witness.h). */
+#define WITNESS_MAX 256
+
+/* A step that is not needed when the drive is as a run has left it. */
+struct unless {
+	uint64_t run; /* 0: the step is always done */
+	char witness[WITNESS_MAX];
+};
+
 struct step {
 	enum step_kind kind;
+	struct unless unless;	    /* purge, fill */
 	uint32_t passes;	    /* fill */
 	struct workload workload;   /* fill: its block and in_flight; workload: all */
 	struct ramp ramp;	    /* workload */

@@ -22,10 +22,12 @@
 #include "runner/engine.h"
 #include "runner/manifest.h"
 #include "runner/outbox.h"
+#include "runner/purge.h"
 #include "runner/resume.h"
 #include "runner/smart.h"
 #include "runner/start.h"
 #include "runner/steps.h"
+#include "runner/witness.h"
 
 #define USAGE "usage: ssdlab-runner run --dir DIR --state-dir DIR --drive PATH\n"
 #define HELP                                                                             \
@@ -106,6 +108,44 @@ verify(void *arg, struct drive_id *ret_seen, struct err *e)
 	return claim_verify(r->claim, ret_seen, e);
 }
 
+/* A look at the drive is short: it goes on when the run is told to stop. */
+static bool
+go_on(void *arg)
+{
+	tick(arg);
+	return true;
+}
+
+static int
+witness(void *arg, char *ret_text, struct err *e)
+{
+	struct run *r = arg;
+	const struct purge_job job = {
+		.fd = claim_fd(r->claim),
+		.drive = &r->program.drive,
+		.tick = go_on,
+		.arg = r,
+	};
+
+	return witness_take(&job, ret_text, e);
+}
+
+/* Tells how the drive was found or left, for those who will have to know whether somebody
+ * else has written to it; null when it cannot be read. */
+static void
+tell_witness(struct run *r, const char *event)
+{
+	char text[WITNESS_MAX];
+	struct err e = {0};
+	json_t *o = json_object();
+
+	if (witness(r, text, &e) == 0)
+		json_put(o, "witness", json_string(text));
+	else
+		json_put(o, "witness", json_null());
+	outbox_event(r->outbox, event, o);
+}
+
 static int
 read_program(struct run *r, struct err *e)
 {
@@ -169,6 +209,7 @@ run_program(struct run *r)
 		.resume = r->resume.begun ? &r->resume : NULL,
 		.status = &r->status,
 		.verify = verify,
+		.witness = witness,
 		.tick = tick,
 		.arg = r,
 	};
@@ -192,11 +233,15 @@ run_program(struct run *r)
 	}
 	env.fd = claim_fd(r->claim);
 	env.place = (struct reading_place){find_block_dir(r), is_nvme(r), env.fd};
+	tell_witness(r, "drive.found");
 	tell_environment(r);
 	/* One that goes on has begun before. */
 	if (!r->resume.begun)
 		start_wait(&r->program.start, r->outbox, tick, r);
 	steps_run(&env, &r->result);
+	/* a drive that fails may take minutes for each block */
+	if (r->result.end != STEPS_FAILED)
+		tell_witness(r, "drive.left");
 	if (r->result.end != STEPS_CANCELLED || control_is_cancelled(r->control))
 		return;
 	/* Nobody gave the run up: it may be tried again when the server is back. */

@@ -17,6 +17,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "runner/outbox.h"
+#include "runner/prepare.h"
 #include "runner/purge.h"
 #include "runner/resume.h"
 #include "runner/rounds.h"
@@ -561,6 +562,9 @@ run_step(struct steps *s, const struct step *step, struct drive_id *ret_seen)
 {
 	if (verify(s, ret_seen) != 0)
 		return -1;
+	if (prepare_is_needless(s->env, step, s->step, s->changed))
+		return 0;
+	s->changed |= step->kind != STEP_IDENTIFY;
 	switch (step->kind) {
 	case STEP_IDENTIFY:
 		return 0;
@@ -661,6 +665,7 @@ steps_run(const struct steps_env *env, struct steps_result *ret_r)
 	s->program = env->program;
 	s->r = ret_r;
 	s->deadline_ns = INT64_MAX;
+	s->changed = env->resume != NULL;
 	env->status->state = "running";
 	for (size_t i = take_up(s); i < s->program->n_steps; i++) {
 		s->step = (uint32_t)i + 1;

@@ -42,6 +42,9 @@ struct steps_env {
 	struct control_status *status; /* kept up to date */
 	/* verify reads the drive's identity again; errors as claim_verify. */
 	int (*verify)(void *arg, struct drive_id *ret_seen, struct err *e);
+	/* witness looks at the drive as witness_take does (runner/witness.h); NULL when
+	 * nobody can. text has room for WITNESS_MAX. */
+	int (*witness)(void *arg, char *ret_text, struct err *e);
 	/* tick is called at least 10 times a second; it returns why the run is to stop,
 	 * or NULL. */
 	const char *(*tick)(void *arg);

@@ -44,6 +44,7 @@ struct steps {
 	int64_t deadline_ns; /* CLOCK_MONOTONIC; the load that runs has hung then */
 	int64_t idle_ns; /* CLOCK_MONOTONIC since when nothing is done; 0: not known */
 	bool late;
+	bool changed;		    /* a step may have changed the drive */
 	const char *stop;	    /* why to stop, from env->tick */
 	char name[ROUNDS_NAME_MAX]; /* of the point that runs, for the status */
 	struct load_result load;

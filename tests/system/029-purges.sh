@@ -41,6 +41,7 @@ purged()
 
 cp "$dir/before" "$dir/a"
 attach "$dir/a"
+loop_a=$loop
 purged 1 "$loop" discard
 has '"written_bytes":"0"'
 [ "$(stat -c %b "$dir/a")" -lt 100 ] || fail "a discard has kept $(stat -c %b "$dir/a") blocks of the file"
@@ -57,13 +58,38 @@ purged 3 "$dir/c" discard
 
 # What comes behind it runs on the purged drive.
 run=4
-cp "$dir/before" "$dir/a"
+loop=$loop_a
+dd if="$dir/before" of="$loop" bs=1M oflag=direct status=none
 write_program 4 "$loop" "" "{\"step\":\"purge\"},{\"step\":\"fill\",\"passes\":1,\"block_bytes\":131072,\"in_flight\":8}"
 start_runner 4 "$loop"
 case $(result_of 4) in
 *'"state":"done"'*'"points":1'*) say "a fill comes behind it" ;;
 *) fail "got $(result_of 4)" ;;
 esac
+
+# A fill that is not needed is skipped; one sector that somebody else writes is enough for it to be needed.
+left() { grep '"event":"drive.left"' "$dir/runs/$1/records" | sed -n 's/.*"witness":"\([^"]*\)".*/\1/p'; }
+[ -n "$(left 4)" ] || fail "run 4 does not say how it left the drive: $(cat "$dir/runs/4/records")"
+# fill_unless RUN WITNESS: a fill that is not needed when the drive looks like that.
+fill_unless()
+{
+	run=$1
+	write_program "$1" "$loop" "" "{\"step\":\"fill\",\"passes\":1,\"block_bytes\":131072,\"in_flight\":8,\"unless\":{\"run\":\"4\",\"witness\":\"$2\"}}"
+	start_runner "$1" "$loop"
+	result_of "$1" >"$dir/result"
+}
+was=$(digest "$loop")
+fill_unless 14 "$(left 4)"
+has '"event":"prepare.skipped"'
+has '"points":0'
+[ "$(digest "$loop")" = "$was" ] || fail "a fill that was skipped has changed the drive"
+[ "$(left 14)" = "$(left 4)" ] || fail "reading changes how the drive looks: $(left 14) after $(left 4)"
+dd if=/dev/zero of="$loop" bs=512 seek=7777 count=1 conv=notrunc oflag=direct status=none
+fill_unless 15 "$(left 14)"
+has '"event":"prepare.repeated"'
+has '1 sectors were written to it'
+has '"points":1'
+say "a fill is skipped while nobody else writes"
 
 # Told to stop in the middle: 2 GiB of zeroes take longer than it takes to say so.
 truncate -s 2G "$dir/ram/d"

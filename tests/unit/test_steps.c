@@ -130,6 +130,19 @@ tick(void *arg)
 	return ++ticks >= stop_at && stop_at > 0 ? "sr said stop" : NULL;
 }
 
+/* How the drive looks; NULL: nobody can tell. */
+static const char *looks;
+
+static int
+witness(void *arg, char *ret_text, struct err *e)
+{
+	(void)arg;
+	if (looks == NULL)
+		return err_set(e, ERR_IO, "it cannot be read");
+	snprintf(ret_text, WITNESS_MAX, "%s", looks);
+	return 0;
+}
+
 static void
 setup(void)
 {
@@ -207,6 +220,7 @@ run(const char *script)
 		.engine_script = script,
 		.status = &status,
 		.verify = verify,
+		.witness = witness,
 		.tick = tick};
 	struct spool_reader *reader = NULL;
 	struct spool_record rec;
@@ -297,6 +311,53 @@ START_TEST(points_run_over_the_attempt_and_loads_refer_to_the_maximum)
 	ck_assert(number(point(4), "offered_iops") == program_round_target(maximum / 2));
 	ck_assert(number(point(5), "offered_iops") == program_round_target(maximum));
 	ck_assert_int_ge(n_samples, 5);
+}
+END_TEST
+
+/* The text of the event of that name, "" when there is none. */
+static const char *
+text_of(const char *event)
+{
+	for (int i = 0; i < n_records; i++)
+		if (strcmp(json_text_of(records[i].doc, "event"), event) == 0)
+			return json_text_of(records[i].doc, "text");
+	return "";
+}
+
+START_TEST(a_fill_is_skipped_when_the_drive_is_as_it_was_left)
+{
+	struct steps_result r;
+
+	steps[1].unless = (struct unless){12, "boot a written 8"};
+	looks = "boot a written 8";
+	r = run("delay=100us");
+	ck_assert_msg(r.end == STEPS_DONE, "%s", r.reason);
+	ck_assert_uint_eq(r.points, 3);
+	ck_assert_str_eq(text_of("prepare.skipped"),
+		"r12 left the drive so, nothing has written to it since");
+	ck_assert_str_eq(text_of("prepare.repeated"), "");
+	ck_assert_int_eq(verified, 3);
+}
+END_TEST
+
+START_TEST(a_fill_is_repeated_when_anything_may_have_changed_the_drive)
+{
+	static const char *const texts[] = {
+		"since r12 left the drive 2 sectors were written to it",
+		"it cannot be told whether it is as r12 left it: it cannot be read",
+		"a step before it has changed the drive"};
+	static const char *const now[] = {"boot a written 10", NULL, "boot a written 8"};
+
+	steps[1].unless = (struct unless){12, "boot a written 8"};
+	steps[1].passes = 1;
+	looks = now[_i];
+	if (_i == 2)
+		steps[0] = steps[2];
+	if (_i == 2)
+		steps[0].ramp.n_loads = 0;
+	ck_assert_uint_eq(run("delay=100us").points, _i == 2 ? 5 : 4);
+	ck_assert_str_eq(text_of("prepare.repeated"), texts[_i]);
+	ck_assert_str_eq(text_of("prepare.skipped"), "");
 }
 END_TEST
 
@@ -547,6 +608,9 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 30);
 	tcase_add_test(tc, points_run_over_the_attempt_and_loads_refer_to_the_maximum);
+	tcase_add_test(tc, a_fill_is_skipped_when_the_drive_is_as_it_was_left);
+	tcase_add_loop_test(
+		tc, a_fill_is_repeated_when_anything_may_have_changed_the_drive, 0, 3);
 	tcase_add_test(tc, points_tell_with_which_data_they_wrote);
 	tcase_add_test(tc, points_tell_what_their_seconds_look_like);
 	tcase_add_test(tc, a_program_with_impossible_data_is_a_bad_recipe);

@@ -34,6 +34,7 @@ static const struct yaml_member campaign_members[] = {
 	{"max_errors", YAML_WHOLE, NULL},
 	{"together", YAML_BOOL, NULL},
 	{"apart", YAML_BOOL, NULL},
+	{"preparation", YAML_TEXT, NULL},
 	{"labels", YAML_TEXT_OF, NULL},
 	{"purpose", YAML_TEXT, NULL},
 	{"owner", YAML_TEXT, NULL},
@@ -219,6 +220,26 @@ erased(const json_t *plan, struct str *out)
 	return n;
 }
 
+/* What is skipped or repeated of the preparation, of each drive that the plan says it of.
+ */
+static void
+print_preparation(const struct out *o, const json_t *plan)
+{
+	const char *before = "\n";
+	json_t *drive;
+	size_t i;
+
+	json_array_foreach (json_object_get(plan, "drives"), i, drive) {
+		const char *text = json_text_of(drive, "preparation");
+
+		if (text[0] == '\0')
+			continue;
+		fputs(before, o->file);
+		out_line(o, "%s: %s", json_text_of(drive, "serial"), text);
+		before = "";
+	}
+}
+
 /* The plan for people, to any stream. */
 static void
 print_plan(const struct out *o, const json_t *plan)
@@ -247,6 +268,7 @@ print_plan(const struct out *o, const json_t *plan)
 	out_line(o, "%s", str_text(&line));
 	fputc('\n', o->file);
 	table_print(o, json_object_get(plan, "drives"), COLUMNS(plan_columns));
+	print_preparation(o, plan);
 	if (erased(plan, &serials) > 0) {
 		fputc('\n', o->file);
 		out_line(o, "erases everything on: %s", str_text(&serials));

@@ -108,6 +108,21 @@ read_head(const json_t *doc, struct campaign_doc *c, struct err *e)
 }
 
 static int
+read_preparation(const json_t *doc, struct campaign_doc *c, struct err *e)
+{
+	const char *text = "repeat";
+
+	if (json_has(doc, "preparation") &&
+		json_need_text(doc, "", "preparation", &text, e) != 0)
+		return -1;
+	c->reuse = strcmp(text, "reuse") == 0;
+	if (c->reuse || strcmp(text, "repeat") == 0)
+		return 0;
+	err_set(e, ERR_INVALID, "\"preparation\" must be \"repeat\" or \"reuse\"");
+	return err_at(e, "/preparation");
+}
+
+static int
 read_numbers(const json_t *doc, struct campaign_doc *c, struct err *e)
 {
 	int64_t repeats = 1;
@@ -286,12 +301,13 @@ campaign_parse(const json_t *doc, struct campaign_doc *ret_c, struct err *e)
 {
 	static const char *const names[] = {"ssdlab", "name", "suite", "drives",
 		"repeats", "priority", "labels", "owner", "purpose", "retries",
-		"max_errors", "workloads", "together", "apart", NULL};
+		"max_errors", "workloads", "together", "apart", "preparation", NULL};
 
 	memset(ret_c, 0, sizeof(*ret_c));
 	if (json_only(doc, "", names, e) != 0 || read_head(doc, ret_c, e) != 0 ||
 		read_numbers(doc, ret_c, e) != 0 || read_start(doc, ret_c, e) != 0 ||
-		read_drives(doc, ret_c, e) != 0 || read_workloads(doc, ret_c, e) != 0)
+		read_preparation(doc, ret_c, e) != 0 || read_drives(doc, ret_c, e) != 0 ||
+		read_workloads(doc, ret_c, e) != 0)
 		return -1;
 	if (!json_has(doc, "labels")) {
 		ret_c->labels = json_object();
@@ -336,6 +352,7 @@ campaign_to_json(const struct campaign_doc *c)
 	json_put(doc, "priority", json_integer(c->priority));
 	json_put(doc, "retries", json_integer(c->retries));
 	json_put(doc, "max_errors", json_integer(c->max_errors));
+	json_put(doc, "preparation", json_string(c->reuse ? "reuse" : "repeat"));
 	if (c->together)
 		json_put(doc, "together", json_true());
 	if (c->apart)

@@ -44,11 +44,12 @@ struct campaign_doc {
 	uint32_t retries;	       /* 0..5, of runs that failed(infra) */
 	uint32_t max_errors;	       /* 0..CAMPAIGN_ERRORS_MAX, failed I/Os of
 					  a point that its run outlives */
-	bool together;	   /* the runs of a repeat start at one instant, or not at all */
-	bool apart;	   /* a node has one run of the campaign at a time */
-	char purpose[500]; /* "" when not given */
-	char owner[64];	   /* "" when not given */
-	json_t *labels;	   /* object of texts, owned */
+	bool together; /* the runs of a repeat start at one instant, or not at all */
+	bool apart;    /* a node has one run of the campaign at a time */
+	bool reuse;    /* a purge or fill that the ledger proves needless is skipped */
+	char purpose[500];		    /* "" when not given */
+	char owner[64];			    /* "" when not given */
+	json_t *labels;			    /* object of texts, owned */
 	char (*workloads)[WORKLOAD_ID_MAX]; /* owned; n_workloads == 0: all of the suite
 					     */
 	size_t n_workloads;

@@ -75,6 +75,51 @@ pick(const json_t *doc, const char *const names[])
 	return o;
 }
 
+/* Nobody had the drive between two runners of one attempt. */
+static int
+note_restart(struct tx *t, const struct origin *o, const struct row *r, struct err *e)
+{
+	struct row unknown = *r;
+	json_t *detail = json_object();
+
+	unknown.kind = "unknown";
+	json_put(detail, "why",
+		json_sprintf("the runner of r%" PRId64 " was started anew", o->run));
+	return add(t, o, &unknown, detail, e);
+}
+
+/* How an attempt found its drive; only its first runner found it as it was. */
+static int
+note_found(struct tx *t, const struct origin *o, const struct row *r, const json_t *doc,
+	struct err *e)
+{
+	if (tx_exec(t, e,
+		    "UPDATE attempt SET witness_found = ?1 WHERE id = ?2"
+		    " AND witness_found IS NULL",
+		    "si", json_text_of(doc, "witness"), o->attempt) != 0)
+		return -1;
+	return tx_changes(t) > 0 ? 0 : note_restart(t, o, r, e);
+}
+
+static int
+note_left(struct tx *t, const struct origin *o, const json_t *doc, struct err *e)
+{
+	return tx_exec(t, e, "UPDATE attempt SET witness_left = ?1 WHERE id = ?2", "si",
+		json_text_of(doc, "witness"), o->attempt);
+}
+
+/* A step that was not needed, or was. New reference. */
+static json_t *
+prepare_detail(const json_t *doc)
+{
+	json_t *o = json_object();
+
+	json_put(o, "what", json_text(json_text_of(doc, "kind")));
+	json_put(o, "why", json_text(json_text_of(doc, "text")));
+	json_put(o, "passes", json_incref(json_object_get(doc, "passes")));
+	return o;
+}
+
 int
 ledger_event(struct tx *t, const struct origin *o, uint64_t seq, const json_t *doc,
 	struct err *e)
@@ -82,15 +127,27 @@ ledger_event(struct tx *t, const struct origin *o, uint64_t seq, const json_t *d
 	static const char *const names[] = {
 		"step", "state", "method", "passed_over", "took_ns", "read_back", NULL};
 
-	const struct row r = {
+	const char *event = json_text_of(doc, "event");
+	struct row r = {
 		.seq = seq,
-		.kind = "purge",
 		.at_ns = (int64_t)count_of(json_object_get(doc, "at_ns")),
-		.written = count_of(json_object_get(doc, "written_bytes")),
 	};
 
-	if (strcmp(json_text_of(doc, "event"), "purge.end") != 0)
+	if (strcmp(event, "drive.found") == 0)
+		return note_found(t, o, &r, doc, e);
+	if (strcmp(event, "drive.left") == 0)
+		return note_left(t, o, doc, e);
+	if (strcmp(event, "run.resumed") == 0)
+		return note_restart(t, o, &r, e);
+	if (strcmp(event, "prepare.skipped") == 0 ||
+		strcmp(event, "prepare.repeated") == 0) {
+		r.kind = strcmp(event, "prepare.skipped") == 0 ? "skip" : "repeat";
+		return add(t, o, &r, prepare_detail(doc), e);
+	}
+	if (strcmp(event, "purge.end") != 0)
 		return 0;
+	r.kind = "purge";
+	r.written = count_of(json_object_get(doc, "written_bytes"));
 	return add(t, o, &r, pick(doc, names), e);
 }
 
@@ -138,15 +195,34 @@ ledger_unknown(struct tx *t, int64_t drive, const char *why, struct err *e)
 	return rc;
 }
 
+int
+ledger_repeat(
+	struct tx *t, int64_t attempt, const char *what, const char *why, struct err *e)
+{
+	json_t *detail = json_object();
+	char *text;
+	int rc;
+
+	json_put(detail, "what", json_string(what));
+	json_put(detail, "why", json_text(why));
+	text = doc_text(detail);
+	rc = tx_exec(t, e,
+		"INSERT INTO ledger (drive_id, attempt_id, seq, kind, at_ns, "
+		"written_bytes,"
+		" detail) SELECT r.drive_id, a.id, 0, 'repeat', ?1, 0, ?2 FROM attempt a"
+		" JOIN run r ON r.id = a.run_id WHERE a.id = ?3",
+		"isi", tx_wall(t), text, attempt);
+	free(text);
+	return rc;
+}
+
 static void
 put_method(const json_t *detail, struct str *out)
 {
 	const json_t *seen = json_object_get(detail, "read_back");
-	char took[40];
+	double s = (double)count_of(json_object_get(detail, "took_ns")) / 1e9;
 
-	str_printf(out, "by %s in %s", json_text_of(detail, "method"),
-		format_duration((int64_t)count_of(json_object_get(detail, "took_ns")),
-			took, sizeof(took)));
+	str_printf(out, "by %s in %.3g s", json_text_of(detail, "method"), s);
 	if (json_is_object(seen))
 		str_printf(out,
 			"; of %" PRIu64 " sampled blocks %" PRIu64
@@ -186,8 +262,12 @@ describe(const char *kind, const json_t *detail, struct str *out)
 		str_puts(out, json_text_of(detail, "workload"));
 		if (json_is_number(load))
 			str_printf(out, " at %g %%", json_number_value(load));
-	} else {
+	} else if (strcmp(kind, "unknown") == 0) {
 		str_puts(out, json_text_of(detail, "why"));
+	} else {
+		str_printf(out, "%s %s: %s", json_text_of(detail, "what"),
+			strcmp(kind, "skip") == 0 ? "skipped" : "repeated",
+			json_text_of(detail, "why"));
 	}
 	if (state[0] != '\0' && strcmp(state, "done") != 0)
 		str_printf(out, " (%s)", state);
@@ -313,7 +393,8 @@ ledger_of_run(struct tx *t, int64_t run, json_t **ret_list, struct err *e)
 	int rc;
 
 	if (tx_query(t, &c, e,
-		    SELECT_ROW " WHERE a.run_id = ?1 AND l.kind IN ('purge', 'fill')"
+		    SELECT_ROW " WHERE a.run_id = ?1 AND l.kind IN ('purge', 'fill', "
+			       "'skip', 'repeat')"
 			       " ORDER BY l.attempt_id, l.seq",
 		    "i", run) != 0)
 		return -1;

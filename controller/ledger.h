@@ -30,6 +30,11 @@ int ledger_point(struct tx *t, const struct origin *o, uint64_t seq, const json_
  * is a sentence. ERR_STORE, ERR_FULL. */
 int ledger_unknown(struct tx *t, int64_t drive, const char *why, struct err *e);
 
+/* ledger_repeat adds why an attempt prepares its drive anew, before all its records.
+ * what: "fill", or "purge and fill". ERR_STORE, ERR_FULL. */
+int ledger_repeat(
+	struct tx *t, int64_t attempt, const char *what, const char *why, struct err *e);
+
 /* ledger_json reads one row as its REST document. ERR_NOTFOUND. New reference. */
 int ledger_json(struct tx *t, int64_t row, json_t **ret_doc, struct err *e);
 
@@ -41,7 +46,8 @@ int ledger_json(struct tx *t, int64_t row, json_t **ret_doc, struct err *e);
 int ledger_summary(struct tx *t, int64_t drive, json_t **ret_doc, struct err *e);
 
 /* ledger_of_run reads how a run prepared its drive: the rows of purges and fills of all
- * its attempts. ERR_STORE. New reference. */
+ * its attempts, and of those that were not needed, or were all the same. ERR_STORE. New
+ * reference. */
 int ledger_of_run(struct tx *t, int64_t run, json_t **ret_list, struct err *e);
 
 #endif

@@ -219,11 +219,17 @@ add_progress(struct tx *t, int64_t campaign, int64_t attempt, json_t *doc, struc
 {
 	json_t *o = json_object();
 	int64_t done = 0;
+	int64_t skipped = 0;
 	struct cur *c;
 	int rc;
 
 	json_put(doc, "progress", o);
-	json_put(o, "points_total", json_integer(points_of(t, campaign)));
+	if (tx_int(t, &skipped, e,
+		    "SELECT sum(detail ->> 'passes') FROM ledger"
+		    " WHERE attempt_id = ?1 AND kind = 'skip'",
+		    "i", attempt) < 0)
+		return -1;
+	json_put(o, "points_total", json_integer(points_of(t, campaign) - skipped));
 	if (tx_int(t, &done, e,
 		    "SELECT count(*) FROM point WHERE attempt_id = ?1 AND state = 'done'",
 		    "i", attempt) < 0)

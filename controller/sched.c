@@ -14,6 +14,7 @@
 #include "controller/campaign.h"
 #include "controller/doc.h"
 #include "controller/lease.h"
+#include "controller/reuse.h"
 #include "controller/run.h"
 #include "controller/store.h"
 
@@ -338,7 +339,9 @@ load_identity(struct tx *t, int64_t drive, struct drive_id *ret_id, struct err *
 struct recipe {
 	int64_t campaign; /* 0: not read yet */
 	int64_t max_errors;
+	int64_t reuse; /* not 0: what the ledger proves is not prepared again */
 	struct suite suite;
+	int64_t drive_row;
 	struct drive_id drive;
 	struct program_start start; /* of this run */
 	int64_t start_doubt_ns;	    /* -1: the node's clock is not known */
@@ -347,12 +350,16 @@ struct recipe {
 static int
 load_campaign(struct tx *t, int64_t campaign, struct recipe *r, struct err *e)
 {
-	r->campaign = 0;
+	r->campaign = r->reuse = 0;
 	suite_fini(&r->suite);
 	if (tx_int(t, &r->max_errors, e,
 		    "SELECT json_extract(doc, '$.max_errors') FROM campaign"
 		    " WHERE id = ?1",
 		    "i", campaign) < 0 ||
+		tx_int(t, &r->reuse, e,
+			"SELECT doc ->> 'preparation' = 'reuse' FROM campaign"
+			" WHERE id = ?1",
+			"i", campaign) < 0 ||
 		sched_suite(t, campaign, &r->suite, e) != 0)
 		return -1;
 	r->campaign = campaign;
@@ -363,23 +370,25 @@ static int
 load_recipe(struct tx *t, int64_t run, struct recipe *r, struct err *e)
 {
 	int64_t campaign = 0;
-	int64_t drive = 0;
 
+	r->drive_row = 0;
 	if (tx_int(t, &campaign, e, "SELECT campaign_id FROM run WHERE id = ?1", "i",
 		    run) < 0 ||
-		tx_int(t, &drive, e, "SELECT drive_id FROM run WHERE id = ?1", "i", run) <
-			0 ||
+		tx_int(t, &r->drive_row, e, "SELECT drive_id FROM run WHERE id = ?1", "i",
+			run) < 0 ||
 		(campaign != r->campaign && load_campaign(t, campaign, r, e) != 0))
 		return -1;
-	return load_identity(t, drive, &r->drive, e);
+	return load_identity(t, r->drive_row, &r->drive, e);
 }
 
-/* The program of an attempt as text, owned by the caller. */
-static char *
-compile(const struct recipe *x, int64_t run, int64_t attempt, uint64_t fence)
+/* Stores the program of an attempt. */
+static int
+add_program(struct tx *t, const struct recipe *x, int64_t run, int64_t attempt,
+	uint64_t fence, struct err *e)
 {
 	struct program p = {0};
-	char *text;
+	char *text = NULL;
+	int rc = 0;
 
 	suite_compile(
 		&x->suite, x->drive.capacity_bytes, x->drive.logical_block_bytes, &p);
@@ -390,9 +399,16 @@ compile(const struct recipe *x, int64_t run, int64_t attempt, uint64_t fence)
 	p.max_errors = (uint32_t)x->max_errors;
 	p.drive = x->drive;
 	p.start = x->start;
-	text = doc_text(program_to_json(&p));
+	if (x->reuse != 0)
+		rc = reuse_apply(t, x->drive_row, attempt, &p, e);
+	if (rc == 0) {
+		text = doc_text(program_to_json(&p));
+		rc = tx_exec(t, e, "UPDATE attempt SET program = ?1 WHERE id = ?2", "si",
+			text, attempt);
+	}
+	free(text);
 	program_fini(&p);
-	return text;
+	return rc;
 }
 
 /* Stores an attempt at a run; its program is compiled once its number is known. */
@@ -401,8 +417,6 @@ add_attempt(struct tx *t, const struct recipe *x, int64_t run, int64_t node,
 	int64_t *ret_attempt, struct err *e)
 {
 	uint64_t fence;
-	char *program;
-	int rc;
 
 	if (lease_token(t, &fence, e) != 0 ||
 		tx_exec(t, e,
@@ -414,11 +428,7 @@ add_attempt(struct tx *t, const struct recipe *x, int64_t run, int64_t node,
 			"iiii", run, node, (int64_t)fence, tx_wall(t)) != 0)
 		return -1;
 	*ret_attempt = tx_last_id(t);
-	program = compile(x, run, *ret_attempt, fence);
-	rc = tx_exec(t, e, "UPDATE attempt SET program = ?1 WHERE id = ?2", "si", program,
-		*ret_attempt);
-	free(program);
-	return rc;
+	return add_program(t, x, run, *ret_attempt, fence, e);
 }
 
 /* Agrees the instant at which a run of a group starts; none for one that goes alone. */

@@ -15,6 +15,7 @@
 #include "controller/doc.h"
 #include "controller/drives.h"
 #include "controller/event.h"
+#include "controller/reuse.h"
 #include "controller/sched.h"
 #include "controller/store.h"
 #include "controller/suites.h"
@@ -27,6 +28,7 @@ struct target {
 	uint64_t capacity_bytes;
 	uint32_t logical_block_bytes;
 	char *model, *serial, *kind, *protected, *node_name; /* owned */
+	char *preparation; /* of its first run, or NULL; owned */
 	enum drive_admin admin;
 	enum drive_observed observed;
 	bool is_virtual;
@@ -49,6 +51,7 @@ resolved_free(struct resolved *r)
 		free(r->targets[i].kind);
 		free(r->targets[i].protected);
 		free(r->targets[i].node_name);
+		free(r->targets[i].preparation);
 	}
 	free(r->targets);
 	suite_fini(&r->suite);
@@ -353,6 +356,8 @@ plan_drive_doc(const struct resolved *r, size_t i, const struct suite_cost *cost
 	json_put(o, "duration_ns", json_u64((uint64_t)cost->duration_ns * repeats));
 	json_put(o, "write_bytes", json_u64(cost->write_bytes * repeats));
 	json_put(o, "erases", json_boolean(suite_writes(&r->suite)));
+	if (x->preparation != NULL)
+		json_put(o, "preparation", json_text(x->preparation));
 	json_put(o, "blockers", blockers);
 	return o;
 }
@@ -498,6 +503,23 @@ plan_doc(const struct resolved *r, const struct plan *p)
 	return doc;
 }
 
+/* What the ledgers of the drives say of the first runs. */
+static int
+plan_preparation(struct tx *t, struct resolved *r, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; r->doc.reuse && rc == 0 && i < r->doc.n_drives; i++) {
+		struct target *x = &r->targets[i];
+		struct program p;
+
+		suite_compile(&r->suite, x->capacity_bytes, x->logical_block_bytes, &p);
+		rc = reuse_plan(t, x->id, &p, &x->preparation, e);
+		program_fini(&p);
+	}
+	return rc;
+}
+
 int
 submit_plan(struct tx *t, const json_t *doc, json_t **ret_plan, struct err *e)
 {
@@ -505,6 +527,8 @@ submit_plan(struct tx *t, const json_t *doc, json_t **ret_plan, struct err *e)
 	struct resolved *r;
 	int rc = resolve(t, doc, &r, e);
 
+	if (rc == 0)
+		rc = plan_preparation(t, r, e);
 	if (rc == 0)
 		rc = sched_load(t, r->doc.n_drives, &w, e);
 	if (rc == 0) {

@@ -155,6 +155,8 @@ CREATE TABLE attempt (
 	start_lag_ns INTEGER,
 	boot_id TEXT NOT NULL DEFAULT '', -- of the node, when it first reported the attempt
 	missing INTEGER NOT NULL DEFAULT 0, -- reports in a row that did not list it
+	witness_found TEXT, -- how it found its drive; '' when it could not tell, NULL when it has not
+	witness_left TEXT,
 	granted_ns INTEGER NOT NULL,
 	started_ns INTEGER,
 	exited_ns INTEGER,
@@ -283,7 +285,8 @@ CREATE TABLE ledger (
 	drive_id INTEGER NOT NULL REFERENCES drive(id),
 	attempt_id INTEGER REFERENCES attempt(id),
 	seq INTEGER NOT NULL,
-	kind TEXT NOT NULL CHECK (kind IN ('purge', 'fill', 'workload', 'unknown')),
+	kind TEXT NOT NULL
+		CHECK (kind IN ('purge', 'fill', 'workload', 'unknown', 'skip', 'repeat')),
 	at_ns INTEGER NOT NULL,
 	written_bytes INTEGER NOT NULL,
 	detail TEXT NOT NULL

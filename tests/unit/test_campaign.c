@@ -42,7 +42,8 @@ START_TEST(defaults_become_explicit_and_stay_what_they_are)
 	ck_assert_str_eq(str_text(&out),
 		"{\"drives\":[{\"capacity\":\"64MiB\",\"serial\":\"S1\"}],\"labels\":{},"
 		"\"max_errors\":50,\"name\":\"first\","
-		"\"priority\":50,\"repeats\":1,\"retries\":1,\"ssdlab\":\"campaign/v1\","
+		"\"preparation\":\"repeat\",\"priority\":50,\"repeats\":1,\"retries\":1,"
+		"\"ssdlab\":\"campaign/v1\","
 		"\"suite\":\"four-corners@1\"}");
 	OK(campaign_parse(doc, &c, &e));
 	again = campaign_to_json(&c);
@@ -56,16 +57,16 @@ END_TEST
 
 START_TEST(everything_that_can_be_said_comes_back)
 {
-	static const char text[] =
-		"{\"ssdlab\":\"campaign/"
-		"v1\",\"name\":\"all\",\"suite\":\"s@2\",\"drives\":"
-		"[{\"serial\":\"S1\",\"model\":\"M\",\"wwn\":\"eui."
-		"1\"},{\"serial\":\"S1\","
-		"\"model\":\"N\"}],\"repeats\":100,\"priority\":0,"
-		"\"retries\":5,\"max_errors\":0,\"apart\":true,\"labels\":"
-		"{\"bench\":\"sr\"},\"purpose\":\"text\",\"owner\":"
-		"\"anna\",\"workloads\":"
-		"[\"a\",\"b\"]}";
+	static const char text[] = "{\"ssdlab\":\"campaign/"
+				   "v1\",\"name\":\"all\",\"suite\":\"s@2\",\"drives\":"
+				   "[{\"serial\":\"S1\",\"model\":\"M\",\"wwn\":\"eui."
+				   "1\"},{\"serial\":\"S1\","
+				   "\"model\":\"N\"}],\"repeats\":100,\"priority\":0,"
+				   "\"retries\":5,\"max_errors\":0,\"apart\":true,"
+				   "\"preparation\":\"reuse\",\"labels\":"
+				   "{\"bench\":\"sr\"},\"purpose\":\"text\",\"owner\":"
+				   "\"anna\",\"workloads\":"
+				   "[\"a\",\"b\"]}";
 	struct campaign_doc c;
 	struct err e = {0};
 	json_t *doc, *again;

@@ -152,7 +152,7 @@ START_TEST(what_a_run_did_to_its_drive_stands_in_the_ledger)
 	ck_assert_str_eq(text("written_bytes"), "1320");
 	ck_assert_str_eq(text("last_pattern"), "trims");
 	ck_assert_str_eq(text("purged/run"), "r1");
-	ck_assert_str_eq(text("purged/text"), "purge by discard in 2s; of 256 sampled "
+	ck_assert_str_eq(text("purged/text"), "purge by discard in 2 s; of 256 sampled "
 					      "blocks 250 read as zeroes, 1 as before; "
 					      "not by sanitize: it offers none");
 	ck_assert_str_eq(text("purged/at"), "2023-11-14T22:13:20.000Z");

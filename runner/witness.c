@@ -39,6 +39,87 @@ nth_number(const char *line, int n)
 	}
 }
 
+static bool
+add_counters(const char *dir, uint64_t *written, uint64_t *discarded)
+{
+	char line[256];
+
+	if (!sysfs_read(dir, "stat", line, sizeof(line)))
+		return false;
+	*written += nth_number(line, STAT_WRITTEN);
+	*discarded += nth_number(line, STAT_DISCARDED);
+	return true;
+}
+
+/* The paths of an NVMe drive that shows as one device for all of them. */
+struct paths {
+	unsigned long subsystem, namespace; /* of nvme1n2: 1 and 2 */
+	uint64_t written, discarded;
+	unsigned n;
+};
+
+/* The number behind a word at *pos, which goes behind it; false when it is not so. */
+static bool
+take_number(const char **pos, const char *word, unsigned long *ret_n)
+{
+	size_t len = strlen(word);
+	char *end;
+
+	if (strncmp(*pos, word, len) != 0)
+		return false;
+	*ret_n = strtoul(*pos + len, &end, 10);
+	if (end == *pos + len)
+		return false;
+	*pos = end;
+	return true;
+}
+
+static bool
+add_path(void *arg, const char *dir)
+{
+	struct paths *p = arg;
+	const char *name = sysfs_name(dir);
+	unsigned long subsystem, controller, namespace;
+
+	/* nvme1c0n2 is the path of nvme1n2 through controller 0 */
+	if (take_number(&name, "nvme", &subsystem) &&
+		take_number(&name, "c", &controller) &&
+		take_number(&name, "n", &namespace) && *name == '\0' &&
+		subsystem == p->subsystem && namespace == p->namespace)
+		p->n += add_counters(dir, &p->written, &p->discarded);
+	return true;
+}
+
+static bool
+add_controller(void *arg, const char *dir)
+{
+	const char *name = sysfs_name(dir);
+	unsigned long number;
+
+	if (take_number(&name, "nvme", &number) && *name == '\0')
+		sysfs_each(dir, "", add_path, arg);
+	return true;
+}
+
+bool
+witness_counters(const char *dir, uint64_t *ret_written, uint64_t *ret_discarded)
+{
+	struct paths p = {0};
+	const char *name = sysfs_name(dir);
+
+	*ret_written = *ret_discarded = 0;
+	if (strstr(dir, "/nvme-subsys") != NULL &&
+		take_number(&name, "nvme", &p.subsystem) &&
+		take_number(&name, "n", &p.namespace))
+		sysfs_each(dir, "..", add_controller, &p);
+	if (p.n == 0)
+		return strstr(dir, "/nvme-subsys") == NULL &&
+		       add_counters(dir, ret_written, ret_discarded);
+	*ret_written = p.written;
+	*ret_discarded = p.discarded;
+	return true;
+}
+
 static void
 put_time(const struct stat *st, struct str *out)
 {
@@ -49,17 +130,16 @@ put_time(const struct stat *st, struct str *out)
 static int
 put_device(const struct stat *st, struct str *out, struct err *e)
 {
-	char dir[SYSFS_PATH_MAX], stat_line[256], seq[32], path[PATH_MAX];
+	char dir[SYSFS_PATH_MAX], seq[32], path[PATH_MAX];
+	uint64_t written, discarded;
 	struct stat file;
 
 	if (!sysfs_block_dir(st->st_rdev, dir) ||
-		!sysfs_read(dir, "stat", stat_line, sizeof(stat_line)))
+		!witness_counters(dir, &written, &discarded))
 		return err_set(e, ERR_IO, "the kernel has no counters of the drive");
 	if (sysfs_read(dir, "diskseq", seq, sizeof(seq)))
 		str_printf(out, " attached %s", seq);
-	str_printf(out, " written %" PRIu64 " discarded %" PRIu64,
-		nth_number(stat_line, STAT_WRITTEN),
-		nth_number(stat_line, STAT_DISCARDED));
+	str_printf(out, " written %" PRIu64 " discarded %" PRIu64, written, discarded);
 	if (sysfs_read(dir, "loop/backing_file", path, sizeof(path)) &&
 		stat(path, &file) == 0)
 		put_time(&file, out);

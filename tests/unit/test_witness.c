@@ -5,6 +5,7 @@
 
 #include "common/drive.h"
 #include "common/str.h"
+#include "common/xalloc.h"
 #include "runner/purge.h"
 #include "tests/unit/unit.h"
 
@@ -93,6 +94,53 @@ START_TEST(a_look_that_was_cut_short_or_failed_says_nothing)
 }
 END_TEST
 
+/* A file below the directory, with the fields of a device's counters. */
+static void
+count(const char *top, const char *dir, int written, int discarded)
+{
+	char *text = xasprintf(
+		"mkdir -p %s/%s && echo '1 2 3 4 5 6 %d 8 9 10 11 12 13 %d 15'"
+		" >%s/%s/stat",
+		top, dir, written, discarded, top, dir);
+
+	ck_assert_int_eq(system(text), 0);
+	free(text);
+}
+
+START_TEST(the_paths_of_a_drive_are_added_up)
+{
+	char top[] = "/tmp/ssdlab-witness-XXXXXX";
+	uint64_t written, discarded;
+	char *dir, *undo;
+
+	ck_assert_ptr_nonnull(mkdtemp(top));
+	undo = xasprintf("rm -rf %s", top);
+	count(top, "block/sda", 7, 14);
+	dir = xasprintf("%s/block/sda", top);
+	ck_assert(witness_counters(dir, &written, &discarded));
+	ck_assert_uint_eq(written, 7);
+	ck_assert_uint_eq(discarded, 14);
+	free(dir);
+	/* namespace 1 of subsystem 1 over controllers 1 and 2, each with another one */
+	dir = xasprintf("%s/nvme-subsys1/nvme1n1", top);
+	count(top, "nvme-subsys1/nvme1n1", 0, 0);
+	ck_assert(!witness_counters(dir, &written, &discarded));
+	count(top, "nvme-subsys1/nvme1/nvme1c1n1", 100, 1);
+	count(top, "nvme-subsys1/nvme1/nvme1c1n2", 5000, 5000);
+	count(top, "nvme-subsys1/nvme2/nvme1c2n1", 20, 2);
+	count(top, "nvme-subsys1/nvme2/nvme1c2n11", 5000, 5000);
+	ck_assert(witness_counters(dir, &written, &discarded));
+	ck_assert_uint_eq(written, 120);
+	ck_assert_uint_eq(discarded, 3);
+	free(dir);
+	dir = xasprintf("%s/nothing", top);
+	ck_assert(!witness_counters(dir, &written, &discarded));
+	free(dir);
+	ck_assert_int_eq(system(undo), 0);
+	free(undo);
+}
+END_TEST
+
 START_TEST(what_has_changed_is_said_in_words)
 {
 	static const char was[] = "boot a attached 3 written 100 discarded 8 sample 0a";
@@ -128,6 +176,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, a_file_is_as_it_was_until_somebody_writes_to_it);
 	tcase_add_test(tc, a_look_that_was_cut_short_or_failed_says_nothing);
+	tcase_add_test(tc, the_paths_of_a_drive_are_added_up);
 	tcase_add_test(tc, what_has_changed_is_said_in_words);
 	return unit_run("witness", tc);
 }

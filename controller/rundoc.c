@@ -251,8 +251,8 @@ add_progress(struct tx *t, int64_t campaign, int64_t attempt, json_t *doc, struc
 }
 
 /*
- * What all attempts have written, by the points that have ended. Runners of before told
- * only what they wrote in the measured time.
+ * What all attempts have written, by the points and purges that have ended. Runners of
+ * before told only what they wrote in the measured time.
  */
 static int
 add_written(struct tx *t, int64_t run, json_t *doc, struct err *e)
@@ -260,9 +260,12 @@ add_written(struct tx *t, int64_t run, json_t *doc, struct err *e)
 	int64_t n = 0;
 
 	if (tx_int(t, &n, e,
-		    "SELECT sum(CAST(coalesce(p.meta ->> 'written_bytes',"
-		    " p.meta ->> '$.bytes[1]') AS INTEGER)) FROM attempt a"
-		    " JOIN point p ON p.attempt_id = a.id WHERE a.run_id = ?1",
+		    "SELECT coalesce(sum(CAST(coalesce(p.meta ->> 'written_bytes',"
+		    " p.meta ->> '$.bytes[1]') AS INTEGER)), 0) + (SELECT"
+		    "  coalesce(sum(l.written_bytes), 0) FROM ledger l JOIN attempt b"
+		    "  ON b.id = l.attempt_id WHERE b.run_id = ?1 AND l.kind = 'purge')"
+		    " FROM attempt a JOIN point p ON p.attempt_id = a.id"
+		    " WHERE a.run_id = ?1",
 		    "i", run) < 0)
 		return -1;
 	json_put(doc, "written_bytes", json_u64((uint64_t)n));

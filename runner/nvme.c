@@ -9,19 +9,19 @@
 #include "common/err.h"
 #include "common/le.h"
 
-/* Opcodes of admin commands (Base 2.0, figure 138). */
+/* Opcodes of admin commands (Base 2.0, 5). */
 #define OP_GET_LOG 0x02
 #define OP_IDENTIFY 0x06
 #define OP_FORMAT 0x80
 #define OP_SANITIZE 0x84
 
-/* What Identify is asked for: CNS (Base 2.0, figure 273). */
+/* What Identify is asked for: CNS (Base 2.0, 5.17.1). */
 #define CNS_NAMESPACE 0x00
 #define CNS_CONTROLLER 0x01
 #define CNS_ACTIVE 0x02	   /* namespaces of this controller */
 #define CNS_ALLOCATED 0x10 /* of the subsystem; with namespace management only */
 
-/* Fields of Identify Controller (Base 2.0, figure 275). */
+/* Fields of Identify Controller, byte numbers (Base 2.0, 5.17.2.1). */
 #define CMIC 76
 #define CMIC_CONTROLLERS 0x02 /* the subsystem may have more controllers */
 #define OACS 256
@@ -34,18 +34,18 @@
 #define FNA 524
 #define FNA_REACHES_ALL 0x03 /* of a format, and of the erase that goes with it */
 
-/* Fields of Identify Namespace (NVM 1.0, figure 97). */
+/* Fields of Identify Namespace, byte numbers (NVM Command Set 1.0, 4.1.5.1). */
 #define FLBAS 26
 #define DPS 29
 
-/* CDW10 of Format NVM (Base 2.0, figure 327): "user data erase" of SES. */
+/* CDW10 of Format NVM (Base 2.0, 5.14): "user data erase" of SES. */
 #define SES_USER_DATA (1U << 9)
 
-/* CDW10 of Sanitize (Base 2.0, figure 303): the drive may be used again also after one
+/* CDW10 of Sanitize (Base 2.0, 5.24): the drive may be used again also after one
  * that failed. */
 #define SANITIZE_AUSE 0x08
 
-/* The log page of sanitizes and its fields (Base 2.0, figure 243). */
+/* The log page "Sanitize Status" and its fields, byte numbers (Base 2.0, 5.16.1). */
 #define LOG_SANITIZE 0x81
 #define SPROG 0
 #define SSTAT 2

@@ -16,7 +16,7 @@ struct err;
 
 /* Answers of Identify and lists of namespaces have this length. */
 #define NVME_IDENTIFY_BYTES 4096
-/* The log page of sanitizes (5.16.1.25). */
+/* The log page "Sanitize Status" (5.16.1). */
 #define NVME_SANITIZE_LOG_BYTES 512
 
 /* What a namespace and its controller say of erasing it. */

@@ -228,14 +228,18 @@ START_TEST(a_run_tells_what_it_skipped_and_expects_no_points_of_it)
 	fill_once();
 	submit("reuse");
 	begin(2, "w1");
+	feed_text(RECORD_EVENT, "{\"event\":\"purge.end\",\"state\":\"stopped\","
+				"\"method\":\"zero\",\"written_bytes\":\"500\"}");
+	wrote(3, "writes", "70");
 	feed_text(RECORD_EVENT, "{\"event\":\"prepare.skipped\",\"step\":2,\"kind\":"
 				"\"fill\",\"passes\":1,"
 				"\"since_run\":\"1\",\"text\":\"r1 left the drive so\"}");
 	OK(feed_send(lab_first, &a, &e));
 	OK(lab_ask(api_runs_get, 2, NULL, &e));
 	list = json_object_get(lab_call.doc, "preparation");
-	ck_assert_uint_eq(json_array_size(list), 1);
-	ck_assert_str_eq(json_text_of(json_array_get(list, 0), "text"),
+	ck_assert_str_eq(json_text_of(lab_call.doc, "written_bytes"), "570");
+	ck_assert_uint_eq(json_array_size(list), 2);
+	ck_assert_str_eq(json_text_of(json_array_get(list, 1), "text"),
 		"fill skipped: r1 left the drive so");
 	ck_assert_int_eq(
 		json_integer_value(json_object_get(

@@ -31,13 +31,19 @@ static void
 find_best(
 	const struct curve_point *points, size_t n, double enough, struct curve_facts *f)
 {
+	unsigned seen = 0;
+
 	f->no_best = "no offered load reached 95 % of the peak";
 	for (size_t i = 0; i < n; i++) {
 		if (isnan(points[i].load_percent) || !(points[i].iops >= enough))
 			continue;
-		if ((points[i].flags & SANITY_SATURATED) != 0) {
-			f->no_best = "every offered load that reached 95 % of the peak "
-				     "was saturated";
+		if ((points[i].flags & SANITY_BACKLOG) != 0) {
+			seen |= points[i].flags;
+			f->no_best = (seen & SANITY_CATCHING_UP) == 0
+					     ? "every offered load that reached 95 % of "
+					       "the peak was saturated"
+					     : "every offered load that reached 95 % of "
+					       "the peak was saturated or catching up";
 			continue;
 		}
 		f->best = i;
@@ -65,13 +71,13 @@ find_fall(const struct curve_point *points, size_t n, struct curve_facts *f)
 		f->fall_percent = (peak->iops - points[f->fall].iops) / peak->iops * 100;
 }
 
-/* Whether the latency of a point is one of the drive at that load: a saturated one tells
- * for how long the point lasted. */
+/* Whether the latency of a point is one of the drive at that load: with a backlog it
+ * tells for how long that grew. */
 static bool
 has_latency(const struct curve_point *p)
 {
 	return !isnan(p->load_percent) && p->response.mean > 0 &&
-	       (p->flags & SANITY_SATURATED) == 0;
+	       (p->flags & SANITY_BACKLOG) == 0;
 }
 
 static void
@@ -97,7 +103,8 @@ find_knee(const struct curve_point *points, size_t n, struct curve_facts *f)
 	}
 	f->no_knee = NULL;
 	if (used < 3)
-		f->no_knee = "fewer than 3 loads that are not saturated";
+		f->no_knee = "fewer than 3 loads that are neither saturated nor "
+			     "catching up";
 	else if (high < KNEE_RISE * low)
 		f->no_knee = "the mean response does not double before saturation";
 	else if (knee_find(x, y, used, &knee))
@@ -115,7 +122,8 @@ curve_peak(const struct curve_point *points, size_t n, size_t *ret_peak)
 	double peak = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!(points[i].iops > peak))
+		if (!(points[i].iops > peak) ||
+			(points[i].flags & SANITY_CATCHING_UP) != 0)
 			continue;
 		peak = points[i].iops;
 		*ret_peak = i;
@@ -123,13 +131,26 @@ curve_peak(const struct curve_point *points, size_t n, size_t *ret_peak)
 	return peak > 0;
 }
 
+static const char *
+why_no_peak(const struct curve_point *points, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (points[i].iops > 0)
+			return "every load was still catching up with a backlog of its "
+			       "warm-up";
+	return "no point has completed an I/O";
+}
+
 bool
 curve_find(const struct curve_point *points, size_t n, struct curve_facts *ret_facts)
 {
 	struct curve_facts f = {0};
 
-	if (!curve_peak(points, n, &f.peak))
+	if (!curve_peak(points, n, &f.peak)) {
+		f.no_best = f.no_fall = f.no_knee = why_no_peak(points, n);
+		*ret_facts = f;
 		return false;
+	}
 	find_best(points, n, CURVE_BEST * points[f.peak].iops, &f);
 	find_fall(points, n, &f);
 	find_knee(points, n, &f);

@@ -31,8 +31,10 @@ struct curve_point {
 /* Indexes into the points that curve_find was given. */
 struct curve_facts {
 	size_t first; /* lowest load */
-	size_t peak;  /* most I/Os per second; of equal ones the lowest load */
-	/* lowest offered load that is not saturated and has CURVE_BEST of the peak */
+	/* most I/Os per second of those not catching up; of equal ones the lowest load */
+	size_t peak;
+	/* lowest offered load without a backlog (SANITY_BACKLOG) that has CURVE_BEST of
+	 * the peak */
 	size_t best;
 	const char *no_best; /* why there is no such load, a constant; NULL: there is */
 	/*
@@ -43,7 +45,7 @@ struct curve_facts {
 	size_t fall;
 	double fall_percent;
 	const char *no_fall; /* as no_best */
-	/* knee_find of the mean response over the load, without saturated loads */
+	/* knee_find of the mean response over the load, without loads with a backlog */
 	size_t knee;
 	const char *no_knee; /* as no_best */
 };
@@ -54,12 +56,14 @@ struct curve_facts {
 /* curve_sort orders n points by load; the uncontrolled maximum comes last. */
 void curve_sort(struct curve_point *points, size_t n);
 
-/* curve_peak finds the peak alone, as curve_find. */
+/* curve_peak finds the peak alone, as curve_find. A load that is catching up is never
+ * the peak: what it did beyond its offer was offered earlier. */
 bool curve_peak(const struct curve_point *points, size_t n, size_t *ret_peak);
 
 /*
- * curve_find finds the facts of n points in the order of curve_sort. false when no point
- * has completed an I/O.
+ * curve_find finds the facts of n points in the order of curve_sort. false when there is
+ * no peak, as no point that is not catching up has completed an I/O; no_best, no_fall and
+ * no_knee say so then.
  */
 bool curve_find(
 	const struct curve_point *points, size_t n, struct curve_facts *ret_facts);

@@ -44,7 +44,7 @@ latency_of(const struct curve_point *p, enum line_latency l)
 }
 
 /* On which side of the line a load lies. */
-enum side { SIDE_UNDER, SIDE_OVER, SIDE_UNKNOWN, SIDES };
+enum side { SIDE_UNDER, SIDE_OVER, SIDE_UNKNOWN, SIDE_CATCHING_UP, SIDES };
 
 static enum side
 side_of(const struct curve_point *p, struct line line)
@@ -53,6 +53,8 @@ side_of(const struct curve_point *p, struct line line)
 
 	if ((p->flags & SANITY_SATURATED) != 0)
 		return SIDE_OVER;
+	if ((p->flags & SANITY_CATCHING_UP) != 0)
+		return SIDE_CATCHING_UP;
 	if (isnan(ns))
 		return SIDE_UNKNOWN;
 	return ns <= line.ns ? SIDE_UNDER : SIDE_OVER;
@@ -92,6 +94,8 @@ answer_at(const struct curve_point *last, const struct curve_point *next,
 		ret_a->why = "it is the highest load";
 	else if ((next->flags & SANITY_SATURATED) != 0)
 		ret_a->why = "the next load is saturated";
+	else if ((next->flags & SANITY_CATCHING_UP) != 0)
+		ret_a->why = "the next load was catching up with a backlog";
 	else if (isnan(latency_of(next, line.latency)))
 		ret_a->why = "too few I/Os support the figure at the next load";
 	else
@@ -101,8 +105,11 @@ answer_at(const struct curve_point *last, const struct curve_point *next,
 static void
 answer_without(const size_t count[SIDES], struct line_answer *ret_a)
 {
-	if (count[SIDE_OVER] + count[SIDE_UNKNOWN] == 0) {
+	if (count[SIDE_OVER] + count[SIDE_UNKNOWN] + count[SIDE_CATCHING_UP] == 0) {
 		ret_a->why = "no load was offered";
+	} else if (count[SIDE_CATCHING_UP] > 0) {
+		ret_a->why = "no load is known to lie under it, and some were catching "
+			     "up with a backlog";
 	} else if (count[SIDE_UNKNOWN] > 0) {
 		ret_a->why = count[SIDE_OVER] == 0
 				     ? "too few I/Os support the figure"
@@ -144,7 +151,7 @@ line_find(const struct curve_point *points, size_t n, struct line line,
 	ret_a->lower_over = over_below > 0;
 	if (last == NULL)
 		answer_without(count, ret_a);
-	else if (count[SIDE_OVER] + count[SIDE_UNKNOWN] == 0)
+	else if (count[SIDE_OVER] + count[SIDE_UNKNOWN] + count[SIDE_CATCHING_UP] == 0)
 		ret_a->state = LINE_ALL;
 	else
 		answer_at(last, next, line, ret_a);

@@ -56,10 +56,12 @@ const char *line_state_name(enum line_state s);
 /*
  * line_find answers for n points in the order of curve_sort. A load is under the line
  * when it is not saturated and its latency is known and at most line.ns; over it when it
- * is saturated or its latency is known and more. The answer rests on the highest load
+ * is saturated or its latency is known and more. Of one that is catching up the latency
+ * is not known. The answer rests on the highest load
  * under the line. Where the next load is over it and not saturated, load and rates are
  * interpolated linearly in the latency between the two. Next to a saturated load, whose
- * response grows for as long as it lasts, next to one whose latency is not known, and at
+ * response grows for as long as it lasts, next to one that is catching up or whose
+ * latency is not known, and at
  * the highest load the answer is the load under the line itself.
  */
 void line_find(const struct curve_point *points, size_t n, struct line line,

@@ -22,6 +22,15 @@ fell_short(const struct sanity *s)
 	       !(missing <= s->in_flight + excused(s));
 }
 
+/* What was in flight when the warm-up ended is counted: so much more is no backlog. */
+static bool
+caught_up(const struct sanity *s)
+{
+	double more = (s->iops - s->offered_iops) * s->seconds;
+
+	return s->iops > SANITY_CATCH_UP * s->offered_iops && !(more <= s->in_flight);
+}
+
 static bool
 piled_up(const struct sanity *s)
 {
@@ -132,7 +141,9 @@ sanity_flags(const struct sanity *s)
 		flags |= SANITY_ERRORS;
 	if (s->dropped > 0)
 		flags |= SANITY_DROPPED;
-	if (s->offered_iops > 0 && (fell_short(s) || piled_up(s)))
+	if (s->offered_iops > 0 && caught_up(s))
+		flags |= SANITY_CATCHING_UP;
+	else if (s->offered_iops > 0 && (fell_short(s) || piled_up(s)))
 		flags |= SANITY_SATURATED;
 	else if (!stalled && s->unfinished_factor > SANITY_CUT_FACTOR)
 		flags |= SANITY_CUT;

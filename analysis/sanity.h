@@ -13,6 +13,8 @@ struct str;
 /* How far a law or an offer may be missed. */
 #define SANITY_LITTLE 0.10
 #define SANITY_OFFER 0.98
+/* What is done beyond this times the offer was not offered in the measured time. */
+#define SANITY_CATCH_UP 1.02
 
 /* How much of a point its node may miss. */
 #define SANITY_MISSED 0.02
@@ -80,7 +82,15 @@ enum sanity_flag {
 	SANITY_LATE_START = 1 << 18,
 	SANITY_UNSTEADY = 1 << 19, /* of a test that did not come to a steady state; no
 				      point has it by itself */
+	SANITY_CATCHING_UP = 1 << 20, /* a backlog of the warm-up was worked off */
 };
+
+/*
+ * With any of these the response tells how long arrivals had waited already, which is no
+ * figure of the drive at that load: it lies under no line, bends no knee and is nobody's
+ * best operating point.
+ */
+#define SANITY_BACKLOG (SANITY_SATURATED | SANITY_CATCHING_UP)
 
 /* A PCIe link: 16.0 GT/s and 4 lanes; 0 where not known. */
 struct sanity_link {
@@ -119,10 +129,13 @@ struct sanity {
 
 /*
  * sanity_flags returns the flags of a point, 0 when nothing is wrong. An offered load is
- * saturated when less than SANITY_OFFER of it was done, by more I/Os than may be in
- * flight at the end (they are not counted), or when its backlog grew as said above; what
- * came while the node did not run it is left out of both. A saturated point is not said
- * to be cut, too: its backlog has no end; nor is a stalled one.
+ * catching up when more than SANITY_CATCH_UP times the offer was done, by more I/Os than
+ * may have been in flight at the start (they are counted): the rest had waited since the
+ * warm-up, and the rate is not the one offered. Otherwise it is saturated when less than
+ * SANITY_OFFER of it was done, by more I/Os than may be in flight at the end (they are
+ * not counted), or when its backlog grew as said above; what came while the node did not
+ * run it is left out of both. A point with a backlog (SANITY_BACKLOG) is not said to be
+ * cut, too: what waits has no end; nor is a stalled one.
  */
 unsigned sanity_flags(const struct sanity *s);
 

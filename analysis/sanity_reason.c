@@ -57,6 +57,18 @@ say_saturated(const struct sanity *s, struct str *out)
 }
 
 static void
+say_catching_up(const struct sanity *s, struct str *out)
+{
+	str_printf(out,
+		"%.0f I/Os per second were done though only %.0f were offered: the rest "
+		"had waited since the warm-up, so neither rate nor response are those "
+		"of this load",
+		s->iops, s->offered_iops);
+	if (s->backlog_max > 0)
+		str_printf(out, "; up to %.0f waited", s->backlog_max);
+}
+
+static void
 say_littles_law(const struct sanity *s, struct str *out)
 {
 	str_printf(out,
@@ -277,6 +289,7 @@ static const struct {
 	{SANITY_UNSAMPLED_TIME, "samples-missing", say_unsampled},
 	{SANITY_LATE_START, "late-start", say_late_start},
 	{SANITY_UNSTEADY, "unsteady", say_unsteady},
+	{SANITY_CATCHING_UP, "catching-up", say_catching_up},
 };
 
 #define WORDS (sizeof(words) / sizeof(words[0]))

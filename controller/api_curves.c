@@ -95,12 +95,8 @@ static void
 put_facts(json_t *o, const struct result_curve *c)
 {
 	struct curve_facts f = {0};
-	const char *why = NULL;
+	const char *why = curve_find(c->points, c->n, &f) ? NULL : f.no_best;
 
-	if (!curve_find(c->points, c->n, &f)) {
-		why = "no point has completed an I/O";
-		f.no_best = f.no_fall = f.no_knee = why;
-	}
 	json_put(o, "first", fact_json(c, f.first, why));
 	json_put(o, "peak", fact_json(c, f.peak, why));
 	json_put(o, "best", fact_json(c, f.best, f.no_best));

@@ -89,26 +89,36 @@ load_flags(struct tx *t, int64_t attempt, struct curve_point *p, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
+/*
+ * Reads the flags of the points that figures are from. A flag may show that a point is no
+ * peak; then the figures are from another one, whose flags are looked at, too.
+ */
 static int
 load_figure_flags(
 	struct tx *t, int64_t attempt, struct result_curve *curve, struct err *e)
 {
-	const struct curve_point *seen[FIGURES];
+	bool *known;
+	bool again = true;
+	int rc = 0;
 
 	if (strchr(curve->workload, '/') != NULL)
 		return 0; /* a cell of rounds has those of all of them */
-	for (int f = 0; f < FIGURES; f++) {
-		int k = 0;
+	known = xcalloc(curve->n + 1, sizeof(*known));
+	while (rc == 0 && again) {
+		again = false;
+		for (int f = 0; rc == 0 && f < FIGURES; f++) {
+			const struct curve_point *p = figure_point(
+				(enum figure)f, curve->points, curve->n);
+			size_t i = p != NULL ? (size_t)(p - curve->points) : curve->n;
 
-		seen[f] = figure_point((enum figure)f, curve->points, curve->n);
-		while (seen[k] != seen[f])
-			k++;
-		if (seen[f] != NULL && k == f &&
-			load_flags(t, attempt, &curve->points[seen[f] - curve->points],
-				e) != 0)
-			return -1;
+			if (p == NULL || known[i])
+				continue;
+			known[i] = again = true;
+			rc = load_flags(t, attempt, &curve->points[i], e);
+		}
 	}
-	return 0;
+	free(known);
+	return rc;
 }
 
 /* A cell of a test in rounds is a curve of its own, which has only a maximum: the mean of

@@ -85,6 +85,49 @@ START_TEST(a_saturated_load_is_no_operating_point)
 }
 END_TEST
 
+START_TEST(a_load_that_is_catching_up_is_neither_peak_nor_operating_point)
+{
+	struct curve_point p[N];
+	struct curve_facts f;
+
+	sorted_ramp(p);
+	/* 80 % more than was offered: a backlog */
+	p[2].iops = 1620;
+	p[2].flags = SANITY_CATCHING_UP;
+	ck_assert(curve_find(p, N, &f));
+	ck_assert_uint_eq(p[f.peak].point, 6);
+	ck_assert_uint_eq(p[f.best].point, 5);
+	ck_assert_ptr_null(f.no_best);
+	ck_assert_double_eq(f.fall_percent, 0);
+	ck_assert_ptr_eq(figure_point(FIGURE_PEAK_IOPS, p, N), &p[f.peak]);
+	p[3].flags = SANITY_SATURATED;
+	p[4].flags = p[5].flags = SANITY_CATCHING_UP;
+	ck_assert(curve_find(p, N, &f));
+	ck_assert_uint_eq(p[f.peak].point, 1);
+	ck_assert_str_eq(f.no_best,
+		"every offered load that reached 95 % of the peak was saturated or "
+		"catching up");
+	/* its latency is no part of the knee */
+	ck_assert_str_eq(f.no_knee,
+		"fewer than 3 loads that are neither saturated nor catching up");
+}
+END_TEST
+
+START_TEST(a_curve_of_loads_that_catch_up_has_no_peak)
+{
+	struct curve_point p = ramp[5];
+	struct curve_facts f;
+	size_t peak;
+
+	p.flags = SANITY_CATCHING_UP;
+	ck_assert(!curve_peak(&p, 1, &peak));
+	ck_assert(!curve_find(&p, 1, &f));
+	ck_assert_str_eq(f.no_best,
+		"every load was still catching up with a backlog of its warm-up");
+	ck_assert_ptr_null(figure_point(FIGURE_PEAK_IOPS, &p, 1));
+}
+END_TEST
+
 START_TEST(the_uncontrolled_maximum_counts_for_the_peak)
 {
 	struct curve_point p[N];
@@ -118,6 +161,9 @@ START_TEST(a_curve_without_ios_has_no_facts)
 	ck_assert(!curve_find(ramp, 0, &f));
 	p.iops = 0;
 	ck_assert(!curve_find(&p, 1, &f));
+	ck_assert_str_eq(f.no_best, "no point has completed an I/O");
+	ck_assert_str_eq(f.no_fall, f.no_best);
+	ck_assert_str_eq(f.no_knee, f.no_best);
 	p.iops = (double)NAN;
 	ck_assert(!curve_find(&p, 1, &f));
 }
@@ -247,7 +293,8 @@ START_TEST(the_knee_of_a_curve_leaves_saturated_loads_out)
 		f.no_knee, "the mean response does not double before saturation");
 	p[1].response.mean = (double)NAN;
 	ck_assert(curve_find(p, N, &f));
-	ck_assert_str_eq(f.no_knee, "fewer than 3 loads that are not saturated");
+	ck_assert_str_eq(f.no_knee,
+		"fewer than 3 loads that are neither saturated nor catching up");
 }
 END_TEST
 
@@ -371,6 +418,29 @@ START_TEST(nothing_is_interpolated_to_a_saturated_load)
 }
 END_TEST
 
+START_TEST(the_latency_of_a_load_that_is_catching_up_is_on_no_side_of_a_line)
+{
+	struct curve_point p[N];
+	struct line_answer a;
+
+	sorted_ramp(p);
+	p[3].flags = SANITY_CATCHING_UP;
+	a = under(p, N, LINE_MEAN, 550);
+	ck_assert_double_eq(a.load_percent, 90);
+	ck_assert(!a.interpolated);
+	ck_assert_str_eq(a.why, "the next load was catching up with a backlog");
+	/* not all are known to be under it */
+	a = under(p, N, LINE_MEAN, 1e9);
+	ck_assert_int_eq((int)a.state, LINE_FOUND);
+	p[0].flags = SANITY_CATCHING_UP;
+	a = under(p, N, LINE_MEAN, 10);
+	ck_assert_int_eq((int)a.state, LINE_UNKNOWN);
+	ck_assert_str_eq(a.why,
+		"no load is known to lie under it, and some were catching up with a "
+		"backlog");
+}
+END_TEST
+
 START_TEST(a_curve_that_dips_is_answered_at_its_highest_load_under_the_line)
 {
 	struct curve_point p[N];
@@ -446,6 +516,11 @@ main(void)
 	tcase_add_test(tc,
 		the_best_operating_point_is_the_lowest_load_at_95_percent_of_the_peak);
 	tcase_add_test(tc, a_saturated_load_is_no_operating_point);
+	tcase_add_test(
+		tc, a_load_that_is_catching_up_is_neither_peak_nor_operating_point);
+	tcase_add_test(tc, a_curve_of_loads_that_catch_up_has_no_peak);
+	tcase_add_test(
+		tc, the_latency_of_a_load_that_is_catching_up_is_on_no_side_of_a_line);
 	tcase_add_test(tc, the_uncontrolled_maximum_counts_for_the_peak);
 	tcase_add_test(tc, a_single_point_is_first_and_peak);
 	tcase_add_test(tc, a_curve_without_ios_has_no_facts);

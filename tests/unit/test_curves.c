@@ -90,7 +90,9 @@ START_TEST(a_curve_tells_its_fall_its_knee_and_loads_under_lines)
 	IS(doc, "/workloads/0/lines/2/latency", "\"p99\"");
 	IS(doc, "/workloads/0/lines/2/interpolated", "false");
 	json_decref(doc);
-	rig_exec("UPDATE point SET iops = 30000 WHERE load_percent = 50");
+	rig_exec("UPDATE point SET iops = 30000, offered_iops = 30000,"
+		 " meta = json_set(meta, '$.offered_iops', 30000.0)"
+		 " WHERE load_percent = 50");
 	rig_exec("UPDATE point SET response_mean_ns = 220 WHERE load_percent = 50");
 	doc = good(api_curves_get, 0, "run=r1");
 	IS(doc, "/workloads/0/fall/percent", "36.0");

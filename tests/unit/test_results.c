@@ -465,6 +465,50 @@ START_TEST(figures_carry_the_flags_of_their_points)
 }
 END_TEST
 
+/* Makes two loads of run 1 do more than they were offered. */
+static void
+let_loads_catch_up(void)
+{
+	rig_exec("UPDATE point SET iops = 10000 + 5000 * point,"
+		 " metrics = json_set(metrics, '$.iops', 10000 + 5000 * point)"
+		 " WHERE point IN (3, 4) AND attempt_id IN"
+		 " (SELECT id FROM attempt WHERE run_id = 1)");
+}
+
+START_TEST(what_is_worked_off_is_nobodys_peak)
+{
+	json_t *doc;
+
+	add_done_run(1, 1, 1, 20000);
+	add_done_run(2, 2, 1, 20000);
+	let_loads_catch_up();
+	doc = good(api_rankings_get, 0, "workload=4k-random-read");
+	IS(doc, "/items/0/value", "20000.0");
+	IS(doc, "/items/1/value", "20000.0");
+	IS(doc, "/items/1/rank", "1");
+	IS(doc, "/items/0/flags", "[]");
+	IS(doc, "/items/1/flags", "[]");
+	json_decref(doc);
+	doc = good(api_comparisons_get, 0, "a=d1&b=d2");
+	IS(doc, "/workloads/0/metrics/0/difference_percent", "0.0");
+	IS(doc, "/workloads/0/metrics/0/flags_a", "[]");
+	IS(doc, "/workloads/0/metrics/5/metric", "\"lat_mean_ns@50\"");
+	IS(doc, "/workloads/0/metrics/5/flags_a", "[\"catching-up\"]");
+	json_decref(doc);
+	doc = good(api_curves_get, 0, "run=r1");
+	IS(doc, "/workloads/0/peak/point", "2");
+	IS(doc, "/workloads/0/best/point", "5");
+	IS(doc, "/workloads/0/points/1/flags", "[\"catching-up\"]");
+	json_decref(doc);
+	doc = good(api_runs_points, 1, "");
+	IS(doc, "/items/3/reasons/0/text",
+		"\"30000 I/Os per second were done though only 10000 were offered: the "
+		"rest had waited since the warm-up, so neither rate nor response are "
+		"those of this load\"");
+	json_decref(doc);
+}
+END_TEST
+
 START_TEST(a_long_text_is_cut_between_characters)
 {
 	json_t *doc;
@@ -637,6 +681,7 @@ main(void)
 	tcase_add_test(tc, what_cannot_be_compared_is_said);
 	tcase_add_test(tc, drives_are_ranked_by_the_median_of_their_runs);
 	tcase_add_test(tc, figures_carry_the_flags_of_their_points);
+	tcase_add_test(tc, what_is_worked_off_is_nobodys_peak);
 	tcase_add_test(tc, a_long_text_is_cut_between_characters);
 	tcase_add_test(tc, suites_are_never_ranked_together);
 	tcase_add_test(tc, what_is_asked_for_and_is_nowhere_is_named);

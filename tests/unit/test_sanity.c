@@ -74,6 +74,28 @@ START_TEST(a_backlog_that_grew_is_saturation_and_a_burst_is_none)
 }
 END_TEST
 
+START_TEST(a_load_that_did_more_than_was_offered_is_catching_up)
+{
+	struct sanity s = offered(1020, 0);
+
+	ck_assert_uint_eq(sanity_flags(&s), 0);
+	s.iops = 1021;
+	ck_assert_uint_eq(sanity_flags(&s), SANITY_CATCHING_UP);
+	ck_assert_uint_ne(SANITY_CATCHING_UP & SANITY_BACKLOG, 0);
+	ck_assert_uint_ne(SANITY_SATURATED & SANITY_BACKLOG, 0);
+	/* what was in flight at the start of a short point was offered before */
+	s.seconds = 0.3;
+	ck_assert_uint_eq(sanity_flags(&s), 0);
+	s.in_flight = 6;
+	ck_assert_uint_eq(sanity_flags(&s), SANITY_CATCHING_UP);
+	/* no limit is known: none excuses it */
+	s.in_flight = (double)NAN;
+	ck_assert_uint_eq(sanity_flags(&s), SANITY_CATCHING_UP);
+	s.offered_iops = (double)NAN;
+	ck_assert_uint_eq(sanity_flags(&s), 0);
+}
+END_TEST
+
 START_TEST(a_load_that_was_late_by_its_own_fault_is_told)
 {
 	/* 10 in flight at 1,000/s: 10 ms each */
@@ -155,6 +177,24 @@ flagged(const struct sanity *s, enum sanity_flag f, const char *name, const char
 	ck_assert_str_eq(str_text(&text), why);
 	str_fini(&text);
 }
+
+START_TEST(a_backlog_that_is_worked_off_is_told_as_such_and_not_as_saturation)
+{
+	struct sanity s = offered(5342, 15000);
+
+	s.offered_iops = 3100;
+	s.unfinished_factor = 100; /* nor is it cut */
+	flagged(&s, SANITY_CATCHING_UP, "catching-up",
+		"5342 I/Os per second were done though only 3100 were offered: the rest "
+		"had waited since the warm-up, so neither rate nor response are those of "
+		"this load; up to 15000 waited");
+	s.backlog_max = (double)NAN;
+	flagged(&s, SANITY_CATCHING_UP, "catching-up",
+		"5342 I/Os per second were done though only 3100 were offered: the rest "
+		"had waited since the warm-up, so neither rate nor response are those of "
+		"this load");
+}
+END_TEST
 
 /* 60 s of a closed loop with 16 in flight that one worker kept up. */
 static struct sanity
@@ -303,10 +343,10 @@ START_TEST(each_flag_has_a_word_of_its_own_and_a_sentence)
 {
 	const struct shape h = {0};
 	struct sanity s = closed();
-	unsigned all = 2 * SANITY_UNSTEADY - 1;
+	unsigned all = 2 * SANITY_CATCHING_UP - 1;
 
 	s.shape = &h;
-	for (unsigned a = 1; a <= SANITY_UNSTEADY; a <<= 1) {
+	for (unsigned a = 1; a <= SANITY_CATCHING_UP; a <<= 1) {
 		struct str text = {0};
 
 		ck_assert_ptr_nonnull(sanity_name((enum sanity_flag)a));
@@ -319,7 +359,7 @@ START_TEST(each_flag_has_a_word_of_its_own_and_a_sentence)
 		all -= a;
 	}
 	ck_assert_uint_eq(all, 0);
-	ck_assert_ptr_null(sanity_name((enum sanity_flag)(2 * SANITY_UNSTEADY)));
+	ck_assert_ptr_null(sanity_name((enum sanity_flag)(2 * SANITY_CATCHING_UP)));
 }
 END_TEST
 
@@ -332,6 +372,9 @@ main(void)
 	tcase_add_test(tc, what_is_not_known_raises_no_flag);
 	tcase_add_test(tc, a_load_that_was_not_done_is_saturated);
 	tcase_add_test(tc, a_backlog_that_grew_is_saturation_and_a_burst_is_none);
+	tcase_add_test(tc, a_load_that_did_more_than_was_offered_is_catching_up);
+	tcase_add_test(
+		tc, a_backlog_that_is_worked_off_is_told_as_such_and_not_as_saturation);
 	tcase_add_test(tc, a_load_that_was_late_by_its_own_fault_is_told);
 	tcase_add_test(tc, a_point_that_its_end_cut_is_told_unless_it_is_saturated);
 	tcase_add_test(tc, a_point_that_its_node_missed_a_part_of_is_told);

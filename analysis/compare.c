@@ -122,6 +122,16 @@ compare_p_least(size_t n_a, size_t n_b)
 	return fmin(1, 2 / choices);
 }
 
+size_t
+compare_repeats(void)
+{
+	size_t n = 1;
+
+	while (n < COMPARE_MAX && compare_p_least(n, n) > COMPARE_ALPHA)
+		n++;
+	return n;
+}
+
 static enum verdict
 judge(const struct comparison *c, bool higher_is_better)
 {

@@ -51,6 +51,10 @@ double compare_mann_whitney(const double *a, size_t n_a, const double *b, size_t
 /* compare_p_least returns compare_mann_whitney of two completely separate sets. */
 double compare_p_least(size_t n_a, size_t n_b);
 
+/* compare_repeats returns how many repeats each of two sides needs, at least, to show a
+ * difference where both have the same number of them. */
+size_t compare_repeats(void);
+
 /*
  * compare_sets compares n_a values of A with n_b values of B, at most COMPARE_MAX each.
  * Values must be finite.

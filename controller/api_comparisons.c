@@ -237,6 +237,43 @@ metric_json(enum figure f, const struct comparison *x)
 	return o;
 }
 
+/* Adds a load to a list in their order, null (the maximum) last; each once. */
+static void
+add_load(json_t *list, double load)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (list, i, v) {
+		double x = json_is_number(v) ? json_number_value(v) : HUGE_VAL;
+		double new = isnan(load) ? HUGE_VAL : load;
+
+		if (x == new)
+			return;
+		if (x > new)
+			break;
+	}
+	json_array_insert_new(list, i, result_real(load));
+}
+
+/* The loads of the points that a figure of a side is from; of foreign ones they need not
+ * be known, and are left out. */
+static json_t *
+loads_json(const struct side *s, enum figure f, const char *workload)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s->n && s->letter != 'x'; i++) {
+		const struct result_curve *c = result_curve(s->runs[i], workload);
+		const struct curve_point *p = c != NULL ? figure_point(f, c->points, c->n)
+							: NULL;
+
+		if (p != NULL)
+			add_load(list, p->load_percent);
+	}
+	return list;
+}
+
 /* The flags of the points that a figure of a side is from, and of a foreign one what
  * makes it doubtful. */
 static json_t *
@@ -274,6 +311,8 @@ workload_json(
 			xa, n_a, xb, n_b, figure_higher_is_better((enum figure)f), &x);
 		*tests += x.n_a > 1 && x.n_b > 1;
 		metric = metric_json((enum figure)f, &x);
+		json_put(metric, "loads_a", loads_json(a, (enum figure)f, workload));
+		json_put(metric, "loads_b", loads_json(b, (enum figure)f, workload));
 		json_put(metric, "flags_a",
 			marks_json(a, (enum figure)f, workload, flags_a));
 		json_put(metric, "flags_b",
@@ -479,8 +518,8 @@ warnings_json(const struct side *a, const struct side *b, const char *suite)
 	if (a->n > 1 && b->n > 1 && least > COMPARE_ALPHA)
 		warn(warnings,
 			"%zu and %zu repeats cannot show a difference (p is at least "
-			"%.3f): four on each side can",
-			a->n, b->n, least);
+			"%.3f): %zu on each side can",
+			a->n, b->n, least, compare_repeats());
 	return warnings;
 }
 

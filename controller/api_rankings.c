@@ -148,6 +148,7 @@ ranking_json(struct ranking *k, bool scaled)
 	json_put(o, "scaled", json_boolean(scaled));
 	json_put(o, "virtual", json_boolean(is_virtual));
 	json_put(o, "single_runs", json_boolean(single));
+	json_put(o, "repeats_needed", json_integer((json_int_t)compare_repeats()));
 	json_put(o, "items", items);
 	json_put(o, "excluded", k->excluded);
 	return o;

@@ -106,7 +106,6 @@ others_count(struct tx *t, int64_t attempt, struct result_curve *curve, struct e
 	unsigned operations = 0;
 	int rc = 0;
 
-	curve->operations = OTHERS_DATA;
 	for (size_t i = 0; i < curve->n; i++)
 		if (curve->points[i].iops > 0)
 			return 0;

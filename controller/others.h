@@ -14,12 +14,10 @@ struct err;
 struct result_curve;
 struct tx;
 
-/* OTHERS_DATA is what the curve of any other workload counts: reads and writes. */
-#define OTHERS_DATA 3U
-
 /*
- * others_count sets which operations a curve of the attempt counts and, where these are
- * not reads and writes, the rates and latencies of its points. ERR_STORE.
+ * others_count leaves a curve of the attempt alone when one of its points read or wrote.
+ * Of any other it sets which operations it counts, and the rates and latencies of its
+ * points. ERR_STORE.
  */
 int others_count(
 	struct tx *t, int64_t attempt, struct result_curve *curve, struct err *e);

@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/hist.h"
 #include "common/json.h"
+#include "common/record.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "controller/api.h"
@@ -31,8 +32,9 @@ copy_text(char *to, size_t size, const char *text)
 	to[n] = '\0';
 }
 
-static struct curve_point *
-add_point(struct result *r, const char *workload)
+/* The curve of a workload, which is made when there is none. */
+static struct result_curve *
+curve_for(struct result *r, const char *workload)
 {
 	struct result_curve *c = NULL;
 	char name[sizeof(c->workload)];
@@ -47,6 +49,12 @@ add_point(struct result *r, const char *workload)
 		*c = (struct result_curve){0};
 		memcpy(c->workload, name, sizeof(name));
 	}
+	return c;
+}
+
+static struct curve_point *
+add_point(struct result_curve *c)
+{
 	if (c->n == c->cap) {
 		c->cap = c->cap > 0 ? 2 * c->cap : 16;
 		c->points = xrealloc(c->points, c->cap, sizeof(c->points[0]));
@@ -128,8 +136,11 @@ add_cell(void *arg, const struct rounds_result *cell)
 {
 	const struct lat_metrics *l = &cell->m.service;
 	const double none = (double)NAN;
+	struct result_curve *curve = curve_for(arg, cell->name);
 
-	*add_point(arg, cell->name) = (struct curve_point){
+	curve->operations |= (cell->m.read_iops > 0 ? 1U << DIR_READ : 0) |
+			     (cell->m.write_iops > 0 ? 1U << DIR_WRITE : 0);
+	*add_point(curve) = (struct curve_point){
 		.point = cell->point,
 		.load_percent = none,
 		.offered_iops = none,
@@ -145,6 +156,7 @@ static int
 load_curves(struct tx *t, struct result *r, const struct result_filter *f, struct err *e)
 {
 	const struct rounds_want want = {.name = f->workload, .fn = add_cell, .arg = r};
+	struct result_curve *curve;
 	struct cur *c;
 	int rc;
 
@@ -153,14 +165,18 @@ load_curves(struct tx *t, struct result *r, const struct result_filter *f, struc
 		    " bytes_per_second, service_mean_ns, service_p50_ns, service_p99_ns,"
 		    " service_p99_9_ns, response_mean_ns, response_p50_ns,"
 		    " response_p99_ns, response_p99_9_ns, meta,"
-		    " metrics ->> '$.littles_n' FROM point"
+		    " metrics ->> '$.littles_n', metrics ->> '$.read_iops' > 0,"
+		    " metrics ->> '$.write_iops' > 0 FROM point"
 		    " WHERE attempt_id = ?1 AND state = 'done' AND workload <> 'fill'"
 		    " AND cell IS NULL"
 		    " AND (?2 IS NULL OR workload = ?2) ORDER BY point",
 		    "is", r->attempt, f->workload) != 0)
 		return -1;
-	while ((rc = cur_next(c, e)) == 1)
-		*add_point(r, cur_text(c, 0)) = (struct curve_point){
+	while ((rc = cur_next(c, e)) == 1) {
+		curve = curve_for(r, cur_text(c, 0));
+		curve->operations |= (cur_int(c, 16) != 0 ? 1U << DIR_READ : 0) |
+				     (cur_int(c, 17) != 0 ? 1U << DIR_WRITE : 0);
+		*add_point(curve) = (struct curve_point){
 			.point = (uint32_t)cur_int(c, 1),
 			.load_percent = real_at(c, 2),
 			.offered_iops = real_at(c, 3),
@@ -173,6 +189,7 @@ load_curves(struct tx *t, struct result *r, const struct result_filter *f, struc
 			.flags = f->flags ? flags_at(c, 14, real_at(c, 4), real_at(c, 15))
 					  : 0,
 		};
+	}
 	cur_close(c);
 	if (rc == 0)
 		rc = rounds_cells(t, r->attempt, &want, e);

@@ -130,6 +130,14 @@ START_TEST(a_side_without_values_has_no_verdict)
 }
 END_TEST
 
+START_TEST(four_repeats_on_each_side_are_needed)
+{
+	ck_assert_uint_eq(compare_repeats(), 4);
+	ck_assert_double_le(compare_p_least(4, 4), COMPARE_ALPHA);
+	ck_assert_double_gt(compare_p_least(3, 3), COMPARE_ALPHA);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -145,5 +153,6 @@ main(void)
 	tcase_add_test(tc, three_repeats_cannot_show_a_difference_and_four_can);
 	tcase_add_test(tc, the_direction_of_the_figure_decides_what_is_better);
 	tcase_add_test(tc, a_side_without_values_has_no_verdict);
+	tcase_add_test(tc, four_repeats_on_each_side_are_needed);
 	return unit_run("compare", tc);
 }

@@ -63,7 +63,7 @@ START_TEST(a_curve_tells_its_fall_its_knee_and_loads_under_lines)
 	/* response means 200 400 600 at 10 50 100 % */
 	add_done_run(1, 1, 1, 20000);
 	doc = good(api_curves_get, 0, "run=r1");
-	IS(doc, "/workloads/0/operations", "[\"read\",\"write\"]");
+	IS(doc, "/workloads/0/operations", "[\"read\"]");
 	IS(doc, "/workloads/0/fall", "null");
 	IS(doc, "/workloads/0/fall_reason", "\"no load above the peak was measured\"");
 	IS(doc, "/workloads/0/knee", "null");
@@ -89,6 +89,15 @@ START_TEST(a_curve_tells_its_fall_its_knee_and_loads_under_lines)
 	IS(doc, "/workloads/0/lines/1/load_percent", "null");
 	IS(doc, "/workloads/0/lines/2/latency", "\"p99\"");
 	IS(doc, "/workloads/0/lines/2/interpolated", "false");
+	json_decref(doc);
+	rig_exec("UPDATE point SET metrics = json_set(metrics, '$.write_iops', 1)"
+		 " WHERE load_percent = 50");
+	doc = good(api_curves_get, 0, "run=r1");
+	IS(doc, "/workloads/0/operations", "[\"read\",\"write\"]");
+	json_decref(doc);
+	rig_exec("UPDATE point SET metrics = json_set(metrics, '$.read_iops', 0)");
+	doc = good(api_curves_get, 0, "run=r1");
+	IS(doc, "/workloads/0/operations", "[\"write\"]");
 	json_decref(doc);
 	rig_exec("UPDATE point SET iops = 30000, offered_iops = 30000,"
 		 " meta = json_set(meta, '$.offered_iops', 30000.0)"
@@ -162,6 +171,31 @@ START_TEST(trims_alone_have_a_curve_of_their_own)
 }
 END_TEST
 
+START_TEST(a_comparison_tells_at_which_loads_its_figures_are)
+{
+	json_t *doc;
+
+	add_done_run(1, 1, 1, 20000);
+	add_done_run(2, 1, 1, 20000);
+	add_done_run(3, 1, 1, 20000);
+	add_done_run(4, 2, 1, 30000);
+	rig_exec("UPDATE point SET iops = 40000, offered_iops = 40000,"
+		 " meta = json_set(meta, '$.offered_iops', 40000.0)"
+		 " WHERE load_percent IN (10, 100) AND attempt_id IN"
+		 " (SELECT id FROM attempt WHERE run_id = 1 + (load_percent > 50))");
+	doc = good(api_comparisons_get, 0, "a=d1&b=d2");
+	IS(doc, "/workloads/0/metrics/0/metric", "\"peak_iops\"");
+	IS(doc, "/workloads/0/metrics/0/loads_a", "[10.0,100.0,null]");
+	IS(doc, "/workloads/0/metrics/0/loads_b", "[null]");
+	IS(doc, "/workloads/0/metrics/5/loads_a", "[50.0]");
+	json_decref(doc);
+	doc = good(api_rankings_get, 0, "workload=4k-random-read");
+	IS(doc, "/repeats_needed", "4");
+	IS(doc, "/rankings/0/repeats_needed", "4");
+	json_decref(doc);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -172,5 +206,6 @@ main(void)
 	tcase_add_test(tc, a_curve_has_its_facts);
 	tcase_add_test(tc, a_curve_tells_its_fall_its_knee_and_loads_under_lines);
 	tcase_add_test(tc, trims_alone_have_a_curve_of_their_own);
+	tcase_add_test(tc, a_comparison_tells_at_which_loads_its_figures_are);
 	return unit_run("curves", tc);
 }

@@ -1,21 +1,12 @@
 #include "cli/client.h"
 #include "cli/cmd.h"
+#include "cli/curves.h"
 #include "cli/facts.h"
 #include "cli/ref.h"
 #include "cli/show.h"
 #include "common/err.h"
 #include "common/json.h"
 #include "common/str.h"
-
-static void
-print_curve(const struct out *o, json_t *curve)
-{
-	show_title(o, json_text_of(curve, "workload"));
-	facts_print(o, curve);
-	/* The first column is the workload. */
-	table_print(
-		o, json_object_get(curve, "points"), show_points + 1, show_points_n - 1);
-}
 
 static json_t *
 find_point(const json_t *points, const json_t *number)
@@ -64,26 +55,6 @@ complete(struct cli *c, const char *run, json_t *doc, struct err *e)
 	return 0;
 }
 
-/* The points of all workloads in one list, each with its workload. New reference. */
-static json_t *
-all_points(json_t *doc)
-{
-	json_t *all = json_array();
-	json_t *curve, *point;
-	size_t i, j;
-
-	json_array_foreach (json_object_get(doc, "workloads"), i, curve) {
-		json_t *points = json_object_get(curve, "points");
-
-		show_add_latency(points);
-		json_array_foreach (points, j, point)
-			json_object_set(
-				point, "workload", json_object_get(curve, "workload"));
-		json_array_extend(all, points);
-	}
-	return all;
-}
-
 static int
 curve_path(struct cli *c, const char *run, struct str *path, struct err *e)
 {
@@ -92,22 +63,6 @@ curve_path(struct cli *c, const char *run, struct str *path, struct err *e)
 	if (c->flags[FLAG_WORKLOAD] != NULL)
 		client_query(path, "workload", c->flags[FLAG_WORKLOAD]);
 	return facts_query(c, path, e);
-}
-
-/* The points, for people each workload with its facts before them. */
-static void
-print_points(struct cli *c, json_t *doc)
-{
-	json_t *all = all_points(doc);
-	json_t *curve;
-	size_t i;
-
-	if (!show_for_people(c))
-		table_print(&c->out, all, show_points, show_points_n);
-	else
-		json_array_foreach (json_object_get(doc, "workloads"), i, curve)
-			print_curve(&c->out, curve);
-	json_decref(all);
 }
 
 int
@@ -134,7 +89,7 @@ cmd_curve(struct cli *c, struct err *e)
 		if (facts)
 			facts_table(&c->out, doc);
 		else
-			print_points(c, doc);
+			curves_print(&c->out, doc);
 	}
 	json_decref(doc);
 	str_fini(&path);

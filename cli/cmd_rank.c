@@ -1,153 +1,10 @@
-#include <string.h>
-
 #include "cli/client.h"
 #include "cli/cmd.h"
+#include "cli/ranking.h"
 #include "cli/ref.h"
-#include "cli/show.h"
 #include "common/err.h"
 #include "common/json.h"
 #include "common/str.h"
-
-static void
-figure_value(const json_t *row, struct str *out)
-{
-	show_figure(row, "value", out);
-}
-
-/* "640 k .. 655 k" of a drive with more than one run. */
-static void
-range(const json_t *row, struct str *out)
-{
-	double n = 0;
-
-	if (!json_number(json_object_get(row, "n"), &n) || n < 2)
-		return;
-	show_figure(row, "minimum", out);
-	str_puts(out, " .. ");
-	show_figure(row, "maximum", out);
-}
-
-static void
-rank_text(const json_t *row, struct str *out)
-{
-	raw_value(json_object_get(row, "rank"), out);
-	if (json_is_true(json_object_get(row, "tie")))
-		str_puts(out, "=");
-}
-
-static const struct column ranking[] = {
-	{"RANK", "rank", UNIT_WHOLE, 0, rank_text},
-	{"SUITE", "suite", UNIT_TEXT, COL_WIDE, NULL},
-	{"WORKLOAD", "workload", UNIT_TEXT, COL_WIDE, NULL},
-	{"METRIC", "metric", UNIT_TEXT, COL_WIDE, show_figure_title},
-	{"DRIVE", "drive/id", UNIT_TEXT, COL_KEEP, NULL},
-	{"MODEL", "drive/model", UNIT_TEXT, 0, NULL},
-	{"SERIAL", "drive/serial", UNIT_TEXT, COL_KEEP, NULL},
-	{"FIRMWARE", "drive/firmware", UNIT_TEXT, COL_WIDE, NULL},
-	{"MEDIAN", "value", UNIT_COUNT, 0, figure_value},
-	{"MIN .. MAX", "range", UNIT_COUNT, COL_PEOPLE, range},
-	{"OF BEST", "percent_of_best", UNIT_PERCENT, 0, NULL},
-	{"N", "n", UNIT_WHOLE, 0, NULL},
-	{"FLAGS", "flags", UNIT_TEXTS, 0, NULL},
-	{"RUN IDS", "runs", UNIT_TEXTS, COL_WIDE, NULL},
-	{"MINIMUM", "minimum", UNIT_COUNT, COL_CSV, NULL},
-	{"MAXIMUM", "maximum", UNIT_COUNT, COL_CSV, NULL},
-};
-
-/* Marks rows that share their rank with another. */
-static void
-mark_ties(json_t *items)
-{
-	for (size_t i = 1; i < json_array_size(items); i++) {
-		json_t *a = json_array_get(items, i - 1);
-		json_t *b = json_array_get(items, i);
-
-		if (!json_equal(json_object_get(a, "rank"), json_object_get(b, "rank")))
-			continue;
-		json_object_set_new(a, "tie", json_true());
-		json_object_set_new(b, "tie", json_true());
-	}
-}
-
-/* Whether a place rests on one run. */
-static bool
-has_single_run(const json_t *items)
-{
-	json_t *item;
-	size_t i;
-	double n;
-
-	json_array_foreach (items, i, item)
-		if (json_is_true(json_object_get(item, "single_run")) ||
-			(json_number(json_object_get(item, "n"), &n) && n < 2))
-			return true;
-	return false;
-}
-
-/* The value that drives are ordered by is the median of their runs. */
-static void
-complete(json_t *rows)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach (rows, i, row)
-		if (!json_has(row, "value"))
-			json_object_set(row, "value", json_object_get(row, "median"));
-}
-
-/* The runs that a ranking is without, those with one reason together. */
-static void
-print_left_out(const struct out *o, const json_t *excluded)
-{
-	json_t *reasons = json_object();
-	json_t *x, *runs;
-	const char *why;
-	size_t i;
-
-	json_array_foreach (excluded, i, x) {
-		why = json_text_of(x, "why");
-		if (!json_has(reasons, why))
-			json_object_set_new(reasons, why, json_array());
-		json_array_append(
-			json_object_get(reasons, why), json_object_get(x, "run"));
-	}
-	json_object_foreach (reasons, why, runs) {
-		struct str line = {0};
-
-		json_array_foreach (runs, i, x)
-			str_printf(
-				&line, "%s%s", i > 0 ? ", " : "", json_string_value(x));
-		out_line(o, "left out: %s; %s", str_text(&line), why);
-		str_fini(&line);
-	}
-	json_decref(reasons);
-}
-
-static void
-print_rankings(const struct out *o, const json_t *rankings)
-{
-	json_t *r;
-	size_t i;
-
-	json_array_foreach (rankings, i, r) {
-		struct str title = {0};
-
-		show_figure_title(r, &title);
-		fputs(i > 0 ? "\n" : "", o->file);
-		out_line(o, "%s by %s (%s is better), %s%s%s",
-			json_text_of(r, "workload"), str_text(&title),
-			json_text_of(r, "better"), json_text_of(r, "suite"),
-			json_is_true(json_object_get(r, "scaled")) ? ", scaled down" : "",
-			json_is_true(json_object_get(r, "virtual")) ? ", virtual drives"
-								    : "");
-		table_print(o, json_object_get(r, "items"), COLUMNS(ranking));
-		if (has_single_run(json_object_get(r, "items")))
-			out_line(o, "single runs: this order may be chance");
-		print_left_out(o, json_object_get(r, "excluded"));
-		str_fini(&title);
-	}
-}
 
 static int
 rank_path(struct cli *c, struct str *path, struct err *e)
@@ -172,37 +29,16 @@ rank_path(struct cli *c, struct str *path, struct err *e)
 int
 cmd_rank(struct cli *c, struct err *e)
 {
-	static const char *const inherit[] = {
-		"unit", "metric", "title", "workload", "suite", NULL};
 	struct str path = {0};
 	json_t *doc = NULL;
-	json_t *rankings, *rows, *r;
-	size_t i;
 	int rc = rank_path(c, &path, e);
 
 	if (rc == 0)
 		rc = client_get(c->client, str_text(&path), &doc, e);
-	if (rc == 0 && c->out.format == OUT_JSON) {
+	if (rc == 0 && c->out.format == OUT_JSON)
 		out_json(&c->out, doc);
-	} else if (rc == 0) {
-		rankings = json_incref(json_object_get(doc, "rankings"));
-		if (rankings == NULL) {
-			rankings = json_array();
-			json_array_append(rankings, doc);
-		}
-		rows = show_rows(rankings, "items", inherit);
-		complete(rows);
-		json_array_foreach (rankings, i, r)
-			mark_ties(json_object_get(r, "items"));
-		if (json_array_size(rows) == 0)
-			talk("nothing to rank: no finished run has that figure");
-		else if (show_for_people(c))
-			print_rankings(&c->out, rankings);
-		else
-			table_print(&c->out, rows, COLUMNS(ranking));
-		json_decref(rows);
-		json_decref(rankings);
-	}
+	else if (rc == 0)
+		ranking_print(&c->out, doc);
 	json_decref(doc);
 	str_fini(&path);
 	return rc;

@@ -369,8 +369,7 @@ show_results(struct cli *c, const char *run, json_t *points, struct err *e)
 		return -1;
 	if (json_array_size(items) == 0)
 		return c->flags[FLAG_WORKLOAD] != NULL ? no_points(c, run, e) : 0;
-	show_title(&c->out,
-		"Points (latencies: response of offered loads, service of the maximum)");
+	show_title(&c->out, SHOW_POINTS_TITLE);
 	show_add_latency(items);
 	table_print(&c->out, items, show_points, show_points_n);
 	show_reasons(c, items);

@@ -293,18 +293,28 @@ static const struct column facts[] = {
 	{"LOWER OVER", "lower_over", UNIT_YES, COL_CSV, NULL},
 	{"REASON", "reason", UNIT_TEXT, COL_CSV, NULL},
 	{"REMARKS", "remarks", UNIT_TEXT, COL_PEOPLE, remarks},
+	{"VIRTUAL", "virtual", UNIT_YES, COL_CSV, NULL},
+	{"SCALED", "scaled", UNIT_YES, COL_CSV, NULL},
 };
 
 void
 facts_table(const struct out *o, const json_t *curves)
 {
 	json_t *rows = json_array();
-	json_t *curve;
+	json_t *curve, *row;
 	size_t i;
 
 	json_array_foreach (json_object_get(curves, "workloads"), i, curve)
 		add_rows(rows, curve);
+	json_array_foreach (rows, i, row) {
+		json_object_set(row, "virtual", json_at(curves, "drive/virtual"));
+		json_object_set(row, "scaled", json_object_get(curves, "scaled"));
+		json_object_set_new(
+			row, "runs", json_pack("[O]", json_object_get(curves, "run")));
+	}
 	table_print(o, rows, COLUMNS(facts));
+	if (o->format != OUT_CSV)
+		show_flags_pointer(o, rows);
 	json_decref(rows);
 }
 

@@ -11,6 +11,9 @@
 #include "common/parse.h"
 #include "common/str.h"
 
+/* So many runs with flags are named. */
+#define FLAGGED_NAMES 8
+
 bool
 show_for_people(const struct cli *c)
 {
@@ -89,6 +92,55 @@ show_title(const struct out *o, const char *title)
 {
 	fputc('\n', o->file);
 	out_line(o, "%s", title);
+}
+
+/* Adds text to a list of texts, once. */
+static void
+add_once(json_t *list, const json_t *text)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (list, i, v)
+		if (json_equal(v, text))
+			return;
+	if (json_is_string(text))
+		json_array_append(list, (json_t *)(uintptr_t)text);
+}
+
+void
+show_flags_pointer(const struct out *o, const json_t *rows)
+{
+	json_t *runs = json_array();
+	json_t *foreign = json_array();
+	struct str names = {0};
+	json_t *row, *run;
+	size_t i, j;
+
+	json_array_foreach (rows, i, row) {
+		if (json_array_size(json_object_get(row, "flags")) == 0)
+			continue;
+		json_array_foreach (json_object_get(row, "runs"), j, run)
+			add_once(runs, run);
+		add_once(foreign, json_object_get(row, "foreign"));
+	}
+	json_array_foreach (runs, i, run)
+		if (i < FLAGGED_NAMES)
+			str_printf(&names, "%s%s", i > 0 ? ", " : "",
+				json_string_value(run));
+	if (i > FLAGGED_NAMES)
+		str_printf(&names, " and %zu more", i - FLAGGED_NAMES);
+	if (i == 1)
+		out_line(o, "why there are flags: ssdlab run show %s", str_text(&names));
+	else if (i > 1)
+		out_line(o, "why there are flags: ssdlab run show RUN (%s)",
+			str_text(&names));
+	json_array_foreach (foreign, i, run)
+		out_line(o, "what the marks are about: ssdlab foreign show %s",
+			json_string_value(run));
+	json_decref(foreign);
+	json_decref(runs);
+	str_fini(&names);
 }
 
 static const struct column ledger_rows[] = {
@@ -352,6 +404,8 @@ const struct column show_runs[] = {
 	{"STARTED", "started", UNIT_TIME, COL_WIDE, NULL},
 	{"FINISHED", "finished", UNIT_TIME, COL_WIDE, NULL},
 	{"WHAT", "what", UNIT_TEXT, 0, show_run_what},
+	{"VIRTUAL", "virtual", UNIT_YES, COL_CSV, NULL},
+	{"SCALED", "scaled", UNIT_YES, COL_CSV, NULL},
 };
 const size_t show_runs_n = sizeof(show_runs) / sizeof(show_runs[0]);
 
@@ -383,5 +437,7 @@ const struct column show_points[] = {
 	{"ERRORS", "errors", UNIT_WHOLE, COL_WIDE, NULL},
 	{"STATE", "state", UNIT_STATE, 0, NULL},
 	{"FLAGS", "flags", UNIT_TEXTS, 0, NULL},
+	{"VIRTUAL", "virtual", UNIT_YES, COL_CSV, NULL},
+	{"SCALED", "scaled", UNIT_YES, COL_CSV, NULL},
 };
 const size_t show_points_n = sizeof(show_points) / sizeof(show_points[0]);

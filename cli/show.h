@@ -52,6 +52,16 @@ bool show_for_people(const struct cli *c);
 /* show_title writes a heading with an empty line before it. */
 void show_title(const struct out *o, const char *title);
 
+/*
+ * show_flags_pointer says where the reasons of flags are, when one of the rows, each with
+ * flags, and the runs or the foreign result that they are from, has any.
+ */
+void show_flags_pointer(const struct out *o, const json_t *rows);
+
+/* What stands above a table of show_points. */
+#define SHOW_POINTS_TITLE \
+	"Points (latencies: response of offered loads, service of the maximum)"
+
 /* The columns of lists, used by more than one command; show_..._n is their number. */
 extern const struct column show_drives[], show_nodes[], show_runs[], show_points[];
 extern const size_t show_drives_n, show_nodes_n, show_runs_n, show_points_n;

@@ -94,16 +94,16 @@ START_TEST(facts_are_rows_for_machines)
 	ck_assert_str_eq(printed(TABLE, OUT_CSV),
 		"workload,fact,line_ns,state,load_percent,offered_iops,iops,"
 		"bytes_per_second,latency,lat_mean_ns,lat_p50_ns,lat_p99_ns,lat_p99.9_ns,"
-		"percent,flags,interpolated,lower_over,reason\r\n"
-		"w,first,,found,10,100,100,,response,50000,,100000,,,,,,\r\n"
-		"w,peak,,found,100,1000,1000,,service,300000,,,,,,,,\r\n"
-		"w,best,,none,,,,,,,,,,,,,,it was hot\r\n"
-		"w,line,1000000,found,92.5,,920,,mean,,,,,,,true,true,\r\n"
-		"w,line,2000000,all,,,,,p99,,,,,,,false,false,\r\n"
-		"w,line,5000000,unknown,,,,,p99.9,,,,,,,false,false,too few I/Os\r\n"
-		"w,line,50000,none,,,,,mean,,,,,,,false,false,\r\n"
-		"w,fall,,found,120,,967.5,,,,,,,3.25,,,,\r\n"
-		"w,knee,,none,,,,,,,,,,,,,,no load stands out\r\n");
+		"percent,flags,interpolated,lower_over,reason,virtual,scaled\r\n"
+		"w,first,,found,10,100,100,,response,50000,,100000,,,,,,,,\r\n"
+		"w,peak,,found,100,1000,1000,,service,300000,,,,,,,,,,\r\n"
+		"w,best,,none,,,,,,,,,,,,,,it was hot,,\r\n"
+		"w,line,1000000,found,92.5,,920,,mean,,,,,,,true,true,,,\r\n"
+		"w,line,2000000,all,,,,,p99,,,,,,,false,false,,,\r\n"
+		"w,line,5000000,unknown,,,,,p99.9,,,,,,,false,false,too few I/Os,,\r\n"
+		"w,line,50000,none,,,,,mean,,,,,,,false,false,,,\r\n"
+		"w,fall,,found,120,,967.5,,,,,,,3.25,,,,,,\r\n"
+		"w,knee,,none,,,,,,,,,,,,,,no load stands out,,\r\n");
 }
 END_TEST
 

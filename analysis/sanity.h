@@ -80,8 +80,8 @@ enum sanity_flag {
 	SANITY_CLOCK = 1 << 16,		 /* the wall clock was set */
 	SANITY_UNSAMPLED_TIME = 1 << 17, /* seconds have no sample */
 	SANITY_LATE_START = 1 << 18,
-	SANITY_UNSTEADY = 1 << 19, /* of a test that did not come to a steady state; no
-				      point has it by itself */
+	SANITY_UNSTEADY = 1 << 19,    /* of a test that did not come to a steady state; no
+					 point has it by itself */
 	SANITY_CATCHING_UP = 1 << 20, /* a backlog of the warm-up was worked off */
 };
 

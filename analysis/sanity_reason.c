@@ -50,8 +50,13 @@ say_dropped(const struct sanity *s, struct str *out)
 static void
 say_saturated(const struct sanity *s, struct str *out)
 {
-	str_printf(out, "%.0f of %.0f offered I/Os per second were done", s->iops,
-		s->offered_iops);
+	/* A little more may be done than was offered, by what the warm-up left. */
+	if (s->iops >= s->offered_iops)
+		str_printf(out, "all %.0f offered I/Os per second were done",
+			s->offered_iops);
+	else
+		str_printf(out, "%.0f of %.0f offered I/Os per second were done", s->iops,
+			s->offered_iops);
 	if (s->backlog_max > 0)
 		str_printf(out, ", and up to %.0f waited", s->backlog_max);
 }

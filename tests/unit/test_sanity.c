@@ -196,6 +196,18 @@ START_TEST(a_backlog_that_is_worked_off_is_told_as_such_and_not_as_saturation)
 }
 END_TEST
 
+START_TEST(saturation_is_told_by_what_is_missing_and_by_what_waited)
+{
+	struct sanity s = offered(900, (double)NAN);
+
+	flagged(&s, SANITY_SATURATED, "saturated",
+		"900 of 1000 offered I/Os per second were done");
+	s = offered(1010, 5000);
+	flagged(&s, SANITY_SATURATED, "saturated",
+		"all 1000 offered I/Os per second were done, and up to 5000 waited");
+}
+END_TEST
+
 /* 60 s of a closed loop with 16 in flight that one worker kept up. */
 static struct sanity
 closed(void)
@@ -375,6 +387,7 @@ main(void)
 	tcase_add_test(tc, a_load_that_did_more_than_was_offered_is_catching_up);
 	tcase_add_test(
 		tc, a_backlog_that_is_worked_off_is_told_as_such_and_not_as_saturation);
+	tcase_add_test(tc, saturation_is_told_by_what_is_missing_and_by_what_waited);
 	tcase_add_test(tc, a_load_that_was_late_by_its_own_fault_is_told);
 	tcase_add_test(tc, a_point_that_its_end_cut_is_told_unless_it_is_saturated);
 	tcase_add_test(tc, a_point_that_its_node_missed_a_part_of_is_told);

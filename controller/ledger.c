@@ -19,7 +19,7 @@
 
 #define SELECT_ROW                                                                    \
 	"SELECT l.kind, l.at_ns, a.run_id, l.attempt_id, l.written_bytes, l.detail, " \
-	"l.id"                                                                        \
+	"l.seq"                                                                       \
 	" FROM ledger l LEFT JOIN attempt a ON a.id = l.attempt_id"
 
 /* A decimal text or a number; 0 for neither. */
@@ -216,13 +216,27 @@ ledger_repeat(
 	return rc;
 }
 
+/* "4.05 s", "12 min", "2.5 h": as exact as people read it. */
+static void
+put_took(uint64_t ns, struct str *out)
+{
+	double s = (double)ns / 1e9;
+
+	if (s < 300)
+		str_printf(out, s < 100 ? "%.3g s" : "%.0f s", s);
+	else if (s < 7200)
+		str_printf(out, "%.0f min", s / 60);
+	else
+		str_printf(out, "%.1f h", s / 3600);
+}
+
 static void
 put_method(const json_t *detail, struct str *out)
 {
 	const json_t *seen = json_object_get(detail, "read_back");
-	double s = (double)count_of(json_object_get(detail, "took_ns")) / 1e9;
 
-	str_printf(out, "by %s in %.3g s", json_text_of(detail, "method"), s);
+	str_printf(out, "by %s in ", json_text_of(detail, "method"));
+	put_took(count_of(json_object_get(detail, "took_ns")), out);
 	if (json_is_object(seen))
 		str_printf(out,
 			"; of %" PRIu64 " sampled blocks %" PRIu64
@@ -341,18 +355,24 @@ latest(struct tx *t, int64_t drive, const char *kind, struct place *ret_p, struc
 	return doc;
 }
 
+/* What holds the drive now is not known after an unknown row, and after a purge that did
+ * not come to its end: nobody can say how far it went. */
 static int
 put_pattern(struct tx *t, int64_t drive, json_t *doc, struct err *e)
 {
 	char *text = NULL;
 	int rc = tx_text(t, &text, e,
-		"SELECT coalesce(detail ->> 'workload', kind) FROM ledger"
-		" WHERE drive_id = ?1 AND kind IN ('purge', 'fill', 'workload')"
-		" ORDER BY attempt_id DESC, seq DESC LIMIT 1",
+		"SELECT CASE WHEN kind = 'unknown' OR (kind = 'purge'"
+		"  AND coalesce(detail ->> 'state', '') <> 'done') THEN ''"
+		"  ELSE coalesce(detail ->> 'workload', kind) END FROM ledger"
+		" WHERE drive_id = ?1"
+		" AND kind IN ('purge', 'fill', 'workload', 'unknown')"
+		" ORDER BY attempt_id DESC, seq DESC, id DESC LIMIT 1",
 		"i", drive);
 
 	if (rc >= 0)
-		json_put(doc, "last_pattern", rc == 1 ? json_text(text) : json_null());
+		json_put(doc, "last_pattern",
+			rc == 1 && text[0] != '\0' ? json_text(text) : json_null());
 	free(text);
 	return rc < 0 ? -1 : 0;
 }

@@ -40,7 +40,8 @@ int ledger_json(struct tx *t, int64_t row, json_t **ret_doc, struct err *e);
 
 /*
  * ledger_summary reads what a drive last went through: "purged" and "filled" (the latest
- * of both, or null), "last_pattern", and "written_bytes" since it was purged, or in all.
+ * of both, or null), "last_pattern" (null after what is not known, and after a purge that
+ * did not come to its end), and "written_bytes" since it was purged, or in all.
  * ERR_STORE. New reference.
  */
 int ledger_summary(struct tx *t, int64_t drive, json_t **ret_doc, struct err *e);

@@ -179,7 +179,7 @@ START_TEST(a_purge_that_was_not_done_is_none)
 	send();
 	ask(summary_job, 1);
 	ck_assert_str_eq(text("written_bytes"), "10");
-	ck_assert_str_eq(text("last_pattern"), "purge");
+	ck_assert(json_is_null(json_object_get(doc, "last_pattern")));
 	ask(row_job, 3);
 	ck_assert_msg(strstr(text("text"), " (stopped)") != NULL, "%s", text("text"));
 }
@@ -202,6 +202,67 @@ START_TEST(records_that_arrive_late_stand_in_their_order)
 	ck_assert_str_eq(text("written_bytes"), "7");
 	ck_assert_str_eq(text("last_pattern"), "newest");
 	ck_assert_str_eq(text("purged/run"), "r2");
+}
+END_TEST
+
+START_TEST(what_is_written_since_a_purge_is_counted_by_the_order_of_records)
+{
+	/* so that the numbers of rows are far ahead of those of the records to come */
+	for (uint32_t i = 1; i <= 20; i++)
+		feed_written(i, "old", NULL, "done", "10", NULL);
+	send();
+	feed_reset();
+	feed_start(2, 102);
+	feed_purge("done");
+	feed_written(1, "fill", NULL, "done", "1000", NULL);
+	feed_written(2, "new", NULL, "done", "7", NULL);
+	send();
+	ask(summary_job, 1);
+	ck_assert_str_eq(text("written_bytes"), "1007");
+}
+END_TEST
+
+START_TEST(a_pattern_is_not_known_after_what_cannot_be_explained)
+{
+	static char away[] = "away";
+	struct err e = {0};
+
+	feed_written(1, "w", NULL, "done", "10", NULL);
+	send();
+	ask(summary_job, 1);
+	ck_assert_str_eq(text("last_pattern"), "w");
+	OK(rig_write(unknown_job, away, &e));
+	ask(summary_job, 1);
+	ck_assert(json_is_null(json_object_get(doc, "last_pattern")));
+}
+END_TEST
+
+START_TEST(a_purge_tells_its_time_as_people_read_it)
+{
+	static const struct {
+		const char *took_ns, *text;
+	} cases[] = {
+		{"4052262396", "by discard in 4.05 s"},
+		{"800000", "by discard in 0.0008 s"},
+		{"123456789012", "by discard in 123 s"},
+		{"1234567890123", "by discard in 21 min"},
+		{"12345678901234", "by discard in 3.4 h"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char event[200];
+
+		snprintf(event, sizeof(event),
+			"{\"event\":\"purge.end\",\"step\":2,\"method\":\"discard\","
+			"\"state\":\"done\",\"took_ns\":\"%s\"}",
+			cases[i].took_ns);
+		feed_start(1, 101);
+		feed_text(RECORD_EVENT, event);
+		send();
+		ask(row_job, (int64_t)i + 1);
+		ck_assert_msg(
+			strstr(text("text"), cases[i].text) != NULL, "%s", text("text"));
+	}
 }
 END_TEST
 
@@ -261,6 +322,10 @@ main(void)
 	tcase_add_test(tc, what_a_run_did_to_its_drive_stands_in_the_ledger);
 	tcase_add_test(tc, a_purge_that_was_not_done_is_none);
 	tcase_add_test(tc, records_that_arrive_late_stand_in_their_order);
+	tcase_add_test(
+		tc, what_is_written_since_a_purge_is_counted_by_the_order_of_records);
+	tcase_add_test(tc, a_pattern_is_not_known_after_what_cannot_be_explained);
+	tcase_add_test(tc, a_purge_tells_its_time_as_people_read_it);
 	tcase_add_test(tc, a_record_that_comes_twice_counts_once);
 	tcase_add_test(tc, what_cannot_be_explained_stands_behind_the_latest_attempt);
 	tcase_add_test(tc, a_row_that_is_not_there_is_said_so);

@@ -75,6 +75,40 @@ pick(const json_t *doc, const char *const names[])
 	return o;
 }
 
+int
+ledger_doubt(struct tx *t, const struct origin *o, const struct ledger_place *p,
+	json_t *detail, struct err *e)
+{
+	const struct row r = {p->seq, "unknown", p->at_ns, p->written};
+
+	return add(t, o, &r, detail, e);
+}
+
+int
+ledger_lost(struct tx *t, const struct origin *o, const char *why, struct err *e)
+{
+	const struct row r = {SEQ_BEHIND, "unknown", tx_wall(t), 0};
+	json_t *detail = json_object();
+
+	json_put(detail, "why", json_text(why));
+	return add(t, o, &r, detail, e);
+}
+
+/* The end of a point, or of a purge, is known after all. */
+static int
+drop_doubt(struct tx *t, const struct origin *o, const json_t *doc, bool is_point,
+	struct err *e)
+{
+	const char *name = is_point ? "point" : "step";
+
+	return tx_exec(t, e,
+		"DELETE FROM ledger WHERE attempt_id = ?1 AND kind = 'unknown'"
+		" AND detail ->> ?2 = ?3 AND (detail ->> 'point' IS NOT NULL) = ?4",
+		"isii", o->attempt, name,
+		(int64_t)json_integer_value(json_object_get(doc, name)),
+		(int64_t)is_point);
+}
+
 /* Nobody had the drive between two runners of one attempt. */
 static int
 note_restart(struct tx *t, const struct origin *o, const struct row *r, struct err *e)
@@ -146,6 +180,8 @@ ledger_event(struct tx *t, const struct origin *o, uint64_t seq, const json_t *d
 	}
 	if (strcmp(event, "purge.end") != 0)
 		return 0;
+	if (drop_doubt(t, o, doc, false, e) != 0)
+		return -1;
 	r.kind = "purge";
 	r.written = count_of(json_object_get(doc, "written_bytes"));
 	return add(t, o, &r, pick(doc, names), e);
@@ -169,6 +205,8 @@ ledger_point(struct tx *t, const struct origin *o, uint64_t seq, const json_t *d
 	};
 	json_t *detail;
 
+	if (drop_doubt(t, o, doc, true, e) != 0)
+		return -1;
 	if (r.written == 0 && trimmed == 0 && !fill)
 		return 0;
 	detail = pick(doc, names);

@@ -2,9 +2,10 @@
  * ledger - what each drive went through, as far as the lab knows: purged, filled, written
  * to, and whatever cannot be explained.
  *
- * Rows are only added. Those of an attempt come from its records and stand in the order
- * of their numbers, however late they arrive; the others stand behind the latest attempt
- * at the drive. Inside jobs.
+ * Rows are only added, but for those of what has no record of its end, which that record
+ * replaces when it comes late. Those of an attempt come from its records and stand in the
+ * order of their numbers, however late they arrive; the others stand behind the latest
+ * attempt at the drive. Inside jobs.
  */
 #ifndef CONTROLLER_LEDGER_H
 #define CONTROLLER_LEDGER_H
@@ -29,6 +30,22 @@ int ledger_point(struct tx *t, const struct origin *o, uint64_t seq, const json_
 /* ledger_unknown adds that something may have happened to a drive that is not known; why
  * is a sentence. ERR_STORE, ERR_FULL. */
 int ledger_unknown(struct tx *t, int64_t drive, const char *why, struct err *e);
+
+/* Where a row of an attempt stands, and what it counts. */
+struct ledger_place {
+	uint64_t seq; /* of a record */
+	int64_t at_ns;
+	uint64_t written; /* bytes */
+};
+
+/* ledger_doubt adds an unknown row to an attempt. Takes detail: "why", a sentence,
+ * "step", and the "point" unless it was a purge. ERR_STORE, ERR_FULL. */
+int ledger_doubt(struct tx *t, const struct origin *o, const struct ledger_place *p,
+	json_t *detail, struct err *e);
+
+/* ledger_lost adds an unknown row behind all records of an attempt. ERR_STORE, ERR_FULL.
+ */
+int ledger_lost(struct tx *t, const struct origin *o, const char *why, struct err *e);
 
 /* ledger_repeat adds why an attempt prepares its drive anew, before all its records.
  * what: "fill", or "purge and fill". ERR_STORE, ERR_FULL. */

@@ -14,6 +14,7 @@
 #include "controller/lease.h"
 #include "controller/state.h"
 #include "controller/store.h"
+#include "controller/unfinished.h"
 
 static const char *const run_states[] = {
 #define STATE(name, text) [RUN_##name] = (text),
@@ -115,6 +116,10 @@ attempt_change(struct tx *t, int64_t attempt, enum attempt_event ev, const char 
 		.id = attempt, .event = (int)ev, .why = why, .actor = actor};
 
 	if (state_apply(t, &attempt_variable, &c, e) != 0)
+		return -1;
+	if (c.to == ATTEMPT_LOST)
+		return unfinished_lose(t, attempt, e);
+	if (c.to == ATTEMPT_SEALED && unfinished_note(t, attempt, e) != 0)
 		return -1;
 	if (stamps[c.to] == NULL)
 		return 0;

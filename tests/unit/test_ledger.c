@@ -1,6 +1,8 @@
 #include "controller/ledger.h"
 
 #include "controller/fact.h"
+#include "controller/run.h"
+#include "controller/unfinished.h"
 #include "tests/unit/data_rig.h"
 
 static json_t *doc;
@@ -27,6 +29,36 @@ static int
 unknown_job(struct tx *t, void *arg, struct err *e)
 {
 	return ledger_unknown(t, 1, arg, e);
+}
+
+/* Ends attempt 1: it has exited and is sealed, or lost. */
+static int
+seal_job(struct tx *t, void *arg, struct err *e)
+{
+	(void)arg;
+	if (attempt_change(t, 1, ATTEMPT_DO_EXIT, "", "test", e) != 0)
+		return -1;
+	return attempt_change(t, 1, ATTEMPT_DO_SEAL, "", "test", e);
+}
+
+static int
+lose_job(struct tx *t, void *arg, struct err *e)
+{
+	(void)arg;
+	return attempt_change(t, 1, ATTEMPT_DO_LOSE, "gone", "test", e);
+}
+
+static int
+program_job(struct tx *t, void *arg, struct err *e)
+{
+	return tx_exec(t, e, "UPDATE attempt SET program = ?1 WHERE id = 1", "s", arg);
+}
+
+static int
+note_job(struct tx *t, void *arg, struct err *e)
+{
+	(void)arg;
+	return unfinished_note(t, 1, e);
 }
 
 /* What a job reads about that number. */
@@ -266,6 +298,130 @@ START_TEST(a_purge_tells_its_time_as_people_read_it)
 }
 END_TEST
 
+/* A second of a point that wrote and trimmed. */
+static void
+feed_second(uint32_t point, uint32_t second, uint64_t written, uint64_t trimmed)
+{
+	struct sample *s = &rig_feed.sample;
+
+	memset(s, 0, sizeof(*s));
+	s->point = point;
+	s->second = second;
+	s->wall_ns = (1700000000 + second) * NS_PER_S;
+	s->mono_ns = 1000 * NS_PER_S;
+	s->length_ns = NS_PER_S;
+	s->ops[DIR_WRITE] = 1;
+	s->bytes[DIR_WRITE] = written;
+	s->ops[DIR_TRIM] = 1;
+	s->bytes[DIR_TRIM] = trimmed;
+	hist_add(&s->service[DIR_WRITE], 1000);
+	hist_add(&s->service[DIR_TRIM], 1000);
+	feed_raw(++rig_feed.seq, RECORD_SAMPLE, rig_feed.buf,
+		sample_encode(s, rig_feed.buf, sizeof(rig_feed.buf)));
+}
+
+START_TEST(what_a_killed_runner_wrote_is_not_forgotten)
+{
+	struct err e = {0};
+
+	feed_purge("done");
+	feed_start_point(1, "fill", -1);
+	feed_second(1, 0, 500, 0);
+	feed_written(1, "fill", NULL, "done", "500", NULL);
+	feed_start_point(2, "4k-random-write", -1);
+	feed_second(2, 0, 4096, 512);
+	feed_second(2, 1, 8192, 0);
+	send();
+	OK(rig_write(seal_job, NULL, &e));
+	rig_is("SELECT group_concat(kind) FROM (SELECT kind FROM ledger ORDER BY seq)",
+		"purge,fill,unknown");
+	ask(summary_job, 1);
+	ck_assert_str_eq(text("written_bytes"), "12788");
+	ck_assert(json_is_null(json_object_get(doc, "last_pattern")));
+	ask(row_job, 3);
+	ck_assert_str_eq(text("text"),
+		"4k-random-write of r1 began, and there is no record of its end; the "
+		"bytes are those of its samples");
+	ck_assert_str_eq(text("at"), "2023-11-14T22:13:22.000Z");
+	ck_assert_str_eq(text("detail/trimmed_bytes"), "512");
+	/* its record comes after all */
+	feed_start(1, 101);
+	feed_written(2, "4k-random-write", NULL, "stopped", "12300", NULL);
+	send();
+	rig_is("SELECT group_concat(kind) FROM (SELECT kind FROM ledger ORDER BY seq)",
+		"purge,fill,workload");
+	ask(summary_job, 1);
+	ck_assert_str_eq(text("written_bytes"), "12800");
+}
+END_TEST
+
+START_TEST(each_beginning_without_an_end_leaves_a_row)
+{
+	struct err e = {0};
+
+	feed_text(RECORD_EVENT,
+		"{\"event\":\"purge.start\",\"at_ns\":"
+		"\"1700000000000000000\",\"step\":2,\"method\":\"format\"}");
+	feed_start_point(1, "w", -1);
+	feed_start_point(2, "x", -1);
+	send();
+	OK(rig_write(seal_job, NULL, &e));
+	rig_is("SELECT group_concat(kind || seq) FROM (SELECT * FROM ledger ORDER BY "
+	       "seq)",
+		"unknown1,unknown2,unknown3");
+	ask(row_job, 1);
+	ck_assert_str_eq(text("text"), "the purge by format of r1 began, and there is no "
+				       "record of its end");
+	feed_start(1, 101);
+	feed_purge("done");
+	send();
+	rig_is("SELECT group_concat(kind || seq) FROM (SELECT * FROM ledger ORDER BY "
+	       "seq)",
+		"unknown2,unknown3,purge4");
+}
+END_TEST
+
+START_TEST(a_point_that_only_read_leaves_no_row)
+{
+	struct err e = {0};
+
+	/* its second step, the one of the points, is made one that reads or writes */
+	for (int i = 0; i < 2; i++) {
+		json_t *program = NULL, *list;
+		char *sql;
+
+		OK(json_read_file(
+			TESTS_DATA_DIR "/program/good-unless/input.json", &program, &e));
+		list = json_object_get(program, "steps");
+		json_array_set(list, 1, json_array_get(list, i == 0 ? 3 : 2));
+		sql = json_dumps(program, 0);
+		OK(rig_write(program_job, sql, &e));
+		free(sql);
+		json_decref(program);
+		feed_start(1, 101);
+		feed_start_point((uint32_t)i + 1, "r", -1);
+		send();
+		OK(rig_write(note_job, NULL, &e));
+		rig_is("SELECT count(*) FROM ledger", i == 0 ? "0" : "2");
+	}
+}
+END_TEST
+
+START_TEST(what_a_lost_attempt_did_is_not_known)
+{
+	struct err e = {0};
+
+	feed_written(1, "w", NULL, "done", "10", NULL);
+	send();
+	OK(rig_write(lose_job, NULL, &e));
+	ask(summary_job, 1);
+	ck_assert(json_is_null(json_object_get(doc, "last_pattern")));
+	ask(row_job, 2);
+	ck_assert_str_eq(text("text"), "an attempt at r1 was lost");
+	ck_assert_str_eq(text("kind"), "unknown");
+}
+END_TEST
+
 START_TEST(a_record_that_comes_twice_counts_once)
 {
 	feed_written(1, "w", NULL, "done", "10", NULL);
@@ -326,6 +482,10 @@ main(void)
 		tc, what_is_written_since_a_purge_is_counted_by_the_order_of_records);
 	tcase_add_test(tc, a_pattern_is_not_known_after_what_cannot_be_explained);
 	tcase_add_test(tc, a_purge_tells_its_time_as_people_read_it);
+	tcase_add_test(tc, what_a_killed_runner_wrote_is_not_forgotten);
+	tcase_add_test(tc, each_beginning_without_an_end_leaves_a_row);
+	tcase_add_test(tc, a_point_that_only_read_leaves_no_row);
+	tcase_add_test(tc, what_a_lost_attempt_did_is_not_known);
 	tcase_add_test(tc, a_record_that_comes_twice_counts_once);
 	tcase_add_test(tc, what_cannot_be_explained_stands_behind_the_latest_attempt);
 	tcase_add_test(tc, a_row_that_is_not_there_is_said_so);

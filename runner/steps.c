@@ -16,6 +16,7 @@
 #include "common/program.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "runner/ability.h"
 #include "runner/outbox.h"
 #include "runner/prepare.h"
 #include "runner/purge.h"
@@ -655,6 +656,19 @@ take_up(struct steps *s)
 	return r->step_done ? r->step : r->step - 1;
 }
 
+/* Before the first step that writes: a retry would write in vain, too. */
+static bool
+is_able(struct steps *s)
+{
+	const struct steps_env *v = s->env;
+	struct err e = {0};
+
+	if (ability_check(v->program, v->engine, v->fd, v->engine_script, &e) == 0)
+		return true;
+	steps_fail(s->r, e.class == ERR_LIMIT ? "recipe" : "infra", &e);
+	return false;
+}
+
 void
 steps_run(const struct steps_env *env, struct steps_result *ret_r)
 {
@@ -667,6 +681,10 @@ steps_run(const struct steps_env *env, struct steps_result *ret_r)
 	s->deadline_ns = INT64_MAX;
 	s->changed = env->resume != NULL;
 	env->status->state = "running";
+	if (!is_able(s)) {
+		free(s);
+		return;
+	}
 	for (size_t i = take_up(s); i < s->program->n_steps; i++) {
 		s->step = (uint32_t)i + 1;
 		/* Also between the points: a stop must not wait for the next load. */

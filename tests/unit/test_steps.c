@@ -42,6 +42,10 @@ static int n_records, n_samples;
  */
 static struct engine_ops slow_host;
 static bool host_stops, stood;
+/* A drive or kernel that does not know these, bits 1 << enum operation; set: it is one.
+ */
+static struct engine_ops poor_drive;
+static unsigned not_known;
 static sem_t host_stood; /* once it goes on */
 static _Atomic int64_t played_ns;
 
@@ -114,6 +118,15 @@ play_a_slow_host(void)
 }
 
 static int
+open_poorly(struct engine **ret_g, const struct engine_config *c, struct err *e)
+{
+	if ((c->operations & not_known) == 0)
+		return engine_null.open(ret_g, c, e);
+	err_set(e, ERR_STATE, "the drive knows no trim");
+	return err_fix(e, "leave the trims out");
+}
+
+static int
 verify(void *arg, struct drive_id *ret_seen, struct err *e)
 {
 	(void)arg;
@@ -161,6 +174,7 @@ setup(void)
 	memcpy(dir, TEMPLATE, sizeof(dir));
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	host_stops = false;
+	not_known = 0;
 	verified = verify_fails = ticks = stop_at = n_records = n_samples = 0;
 	log_set_level(LOG_LEVEL_ERR);
 	memcpy(steps, example, sizeof(steps));
@@ -216,7 +230,9 @@ run(const char *script)
 	struct control_status status = {.load_percent = (double)NAN};
 	struct steps_env env = {.program = &program,
 		.fd = -1,
-		.engine = host_stops ? &slow_host : engine_named("null"),
+		.engine = host_stops	   ? &slow_host
+			  : not_known != 0 ? &poor_drive
+					   : engine_named("null"),
 		.engine_script = script,
 		.status = &status,
 		.verify = verify,
@@ -311,6 +327,39 @@ START_TEST(points_run_over_the_attempt_and_loads_refer_to_the_maximum)
 	ck_assert(number(point(4), "offered_iops") == program_round_target(maximum / 2));
 	ck_assert(number(point(5), "offered_iops") == program_round_target(maximum));
 	ck_assert_int_ge(n_samples, 5);
+}
+END_TEST
+
+START_TEST(what_the_drive_does_not_know_fails_before_anything_is_written)
+{
+	struct steps_result r;
+
+	poor_drive = engine_null;
+	poor_drive.open = open_poorly;
+	not_known = 1U << OP_TRIM;
+	steps[2].workload.streams[0].read_percent = 50;
+	steps[2].workload.streams[0].operation = OP_TRIM;
+	r = run("delay=100us");
+	ck_assert_int_eq(r.end, STEPS_FAILED);
+	ck_assert_str_eq(r.class, "recipe");
+	ck_assert_str_eq(r.reason, "the drive knows no trim; leave the trims out");
+	ck_assert_uint_eq(r.points, 0);
+	ck_assert_str_eq(story(), "");
+}
+END_TEST
+
+START_TEST(what_the_drive_knows_is_measured)
+{
+	struct steps_result r;
+
+	poor_drive = engine_null;
+	poor_drive.open = open_poorly;
+	not_known = 1U << OP_FLUSH;
+	steps[2].workload.streams[0].read_percent = 50;
+	steps[2].workload.streams[0].operation = OP_TRIM;
+	r = run("delay=100us");
+	ck_assert_msg(r.end == STEPS_DONE, "%s", r.reason);
+	ck_assert_uint_eq(r.points, 5);
 }
 END_TEST
 
@@ -608,6 +657,8 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 30);
 	tcase_add_test(tc, points_run_over_the_attempt_and_loads_refer_to_the_maximum);
+	tcase_add_test(tc, what_the_drive_does_not_know_fails_before_anything_is_written);
+	tcase_add_test(tc, what_the_drive_knows_is_measured);
 	tcase_add_test(tc, a_fill_is_skipped_when_the_drive_is_as_it_was_left);
 	tcase_add_loop_test(
 		tc, a_fill_is_repeated_when_anything_may_have_changed_the_drive, 0, 3);

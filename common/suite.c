@@ -346,7 +346,8 @@ suite_parse(const json_t *doc, struct suite *ret_s, struct err *e)
 	memset(ret_s, 0, sizeof(*ret_s));
 	if (json_only(doc, "", names, e) == 0 && read_head(doc, ret_s, e) == 0 &&
 		read_space(doc, ret_s, e) == 0 && read_data(doc, &ret_s->data, e) == 0 &&
-		read_form(doc, ret_s, e) == 0 && sources_check(doc, e) == 0)
+		read_form(doc, ret_s, e) == 0 && suite_check_time(ret_s, e) == 0 &&
+		sources_check(doc, e) == 0)
 		return 0;
 	suite_fini(ret_s);
 	return -1;
@@ -581,8 +582,8 @@ suite_cost(const struct suite *s, uint64_t capacity_bytes, uint64_t fill_bytes_p
 		written += workload_written_part(&s->workloads[i]) * rate * loaded_ns /
 			   1e9;
 	}
-	ret_cost->duration_ns = (int64_t)ns;
-	ret_cost->write_bytes = (uint64_t)written;
+	ret_cost->duration_ns = suite_count(ns);
+	ret_cost->write_bytes = (uint64_t)suite_count(written);
 	ret_cost->points = (uint32_t)(s->fill_passes + s->n_workloads * (1 + r->n_loads));
 	suite_tests_cost(
 		s, capacity_bytes, fill_bytes_per_s, write_bytes_per_s, ret_cost);

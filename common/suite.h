@@ -23,6 +23,13 @@ struct str;
 #define SUITE_WORKLOADS_MAX 64
 #define SUITE_TESTS_MAX 64
 
+/*
+ * What one run may measure, fills and purges left aside, with all the rounds that it may
+ * take: a year of 365 days, far more than any standard asks for. Figures of longer runs
+ * would outgrow their integers.
+ */
+#define SUITE_RUN_MAX_NS (INT64_C(365) * 86400 * 1000000000)
+
 struct suite_test {
 	char id[WORKLOAD_ID_MAX];
 	char title[128];
@@ -106,7 +113,8 @@ void suite_left_out(const struct suite *s, uint32_t logical_block_bytes, struct 
  * fill_bytes_per_s, not 0, gives the time of the fill, write_bytes_per_s the bytes that
  * the writes of all points can be at most, their warm-up included. A purge counts as one
  * pass: at worst it is one, of zeroes; otherwise the drive erases each block once. Tests
- * count with all the rounds that they may take.
+ * count with all the rounds that they may take. What no int64_t holds counts as
+ * INT64_MAX.
  */
 void suite_cost(const struct suite *s, uint64_t capacity_bytes, uint64_t fill_bytes_per_s,
 	uint64_t write_bytes_per_s, struct suite_cost *ret_cost);

@@ -35,6 +35,13 @@ int suite_tests_choose(
 int suite_tests_fit(const struct suite *s, uint64_t region_bytes,
 	uint32_t logical_block_bytes, struct err *e);
 
+/* suite_check_time refuses a suite whose run would measure longer than SUITE_RUN_MAX_NS.
+ * ERR_INVALID with pointer and fix. */
+int suite_check_time(const struct suite *s, struct err *e);
+
+/* suite_count makes a whole number of x >= 0: INT64_MAX where that is too small. */
+int64_t suite_count(double x);
+
 /* suite_tests_cost adds the cost of all tests to *ret_cost, at most: all rounds. */
 void suite_tests_cost(const struct suite *s, uint64_t capacity_bytes,
 	uint64_t fill_bytes_per_s, uint64_t write_bytes_per_s,

@@ -230,6 +230,59 @@ suite_tests_fit(const struct suite *s, uint64_t region_bytes,
 	return err_fix(e, "use a drive with smaller logical blocks");
 }
 
+/* The first double that an int64_t does not hold. */
+#define COUNT_END 9223372036854775808.0
+
+int64_t
+suite_count(double x)
+{
+	return x < COUNT_END ? (int64_t)x : INT64_MAX;
+}
+
+static int64_t
+plus(int64_t a, int64_t b)
+{
+	return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+static double
+all_rounds_ns(const struct suite_test *t)
+{
+	return (double)rounds_duration_ns(&t->rounds) * t->rounds.max_rounds;
+}
+
+static int
+too_long(double ns, const char *fix, struct err *e)
+{
+	err_set(e, ERR_INVALID,
+		"a run would measure for %.1f days; more than 365 are not measured in "
+		"one run",
+		ns / 86400e9);
+	return err_fix(e, "%s", fix);
+}
+
+int
+suite_check_time(const struct suite *s, struct err *e)
+{
+	const struct ramp *r = &s->ramp;
+	double ns = (double)(r->maximum_warmup_ns + r->maximum_measure_ns) +
+		    (double)(r->warmup_ns + r->measure_ns) * (double)r->n_loads;
+
+	ns *= (double)s->n_workloads;
+	if (ns > (double)SUITE_RUN_MAX_NS) {
+		too_long(ns, "measure shorter, or fewer loads or workloads", e);
+		return err_at(e, "/ramp");
+	}
+	for (size_t i = 0; i < s->n_tests; i++) {
+		ns += all_rounds_ns(&s->tests[i]);
+		if (ns <= (double)SUITE_RUN_MAX_NS)
+			continue;
+		too_long(ns, "measure shorter, or lower \"max_rounds\"", e);
+		return err_at(e, "/tests/%zu/rounds", i);
+	}
+	return 0;
+}
+
 /* What the rounds of a test write at most, at so many bytes a second. */
 static double
 rounds_written(const struct suite_test *t, double capacity_bytes, double bytes_per_s)
@@ -260,11 +313,11 @@ suite_tests_cost(const struct suite *s, uint64_t capacity_bytes,
 		double written = fill +
 				 rounds_written(t, capacity, (double)write_bytes_per_s);
 
-		ret_cost->duration_ns += (int64_t)(fill / (double)fill_bytes_per_s *
-						   1e9) +
-					 rounds_duration_ns(&t->rounds) *
-						 t->rounds.max_rounds;
-		ret_cost->write_bytes += (uint64_t)written;
+		ret_cost->duration_ns = plus(ret_cost->duration_ns,
+			suite_count(fill / (double)fill_bytes_per_s * 1e9 +
+				    all_rounds_ns(t)));
+		ret_cost->write_bytes = (uint64_t)plus(
+			(int64_t)ret_cost->write_bytes, suite_count(written));
 		ret_cost->points += t->fill_passes +
 				    t->rounds.max_rounds * (uint32_t)t->rounds.n_cells;
 	}
@@ -294,8 +347,8 @@ suite_tests_compile(const struct suite *s, uint64_t capacity_bytes,
 		snprintf(step->test, sizeof(step->test), "%s", t->id);
 		rounds_copy(
 			&t->rounds, possible ? logical_block_bytes : 0, &step->rounds);
-		step->rounds.stop_bytes = (uint64_t)(t->stop_capacities *
-						     (double)capacity_bytes);
+		step->rounds.stop_bytes = (uint64_t)suite_count(
+			t->stop_capacities * (double)capacity_bytes);
 	}
 	return step;
 }

@@ -338,6 +338,19 @@ assumed_fill_rate(const struct target *x)
 	return strcmp(x->kind, "nvme") == 0 ? 1500000000 : 400000000;
 }
 
+/* Sums that no integer holds end at its largest value. */
+static uint64_t
+times(uint64_t a, uint64_t b)
+{
+	return b != 0 && a > INT64_MAX / b ? INT64_MAX : a * b;
+}
+
+static uint64_t
+plus(uint64_t a, uint64_t b)
+{
+	return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
 /* One drive of the plan; adds its blockers from the world in which the runs exist. */
 static json_t *
 plan_drive_doc(const struct resolved *r, size_t i, const struct suite_cost *cost,
@@ -353,8 +366,8 @@ plan_drive_doc(const struct resolved *r, size_t i, const struct suite_cost *cost
 	json_put(o, "node", api_id('n', x->node));
 	json_put(o, "node_name", json_string(x->node_name));
 	json_put(o, "runs", json_integer((json_int_t)repeats));
-	json_put(o, "duration_ns", json_u64((uint64_t)cost->duration_ns * repeats));
-	json_put(o, "write_bytes", json_u64(cost->write_bytes * repeats));
+	json_put(o, "duration_ns", json_u64(times((uint64_t)cost->duration_ns, repeats)));
+	json_put(o, "write_bytes", json_u64(times(cost->write_bytes, repeats)));
 	json_put(o, "erases", json_boolean(suite_writes(&r->suite)));
 	if (x->preparation != NULL)
 		json_put(o, "preparation", json_text(x->preparation));
@@ -377,7 +390,7 @@ whole_duration(const struct resolved *r, const struct plan *p, const uint64_t *d
 
 		for (size_t k = 0; k < r->doc.n_drives; k++)
 			if (r->targets[k].node == r->targets[i].node)
-				sum += drive_ns[k];
+				sum = plus(sum, drive_ns[k]);
 		if (n != NULL && n->max_runs > 0 && !r->doc.apart)
 			sum /= n->max_runs;
 		if (sum < drive_ns[i])
@@ -484,8 +497,8 @@ plan_doc(const struct resolved *r, const struct plan *p)
 		suite_cost(&r->suite, r->targets[i].capacity_bytes,
 			assumed_fill_rate(&r->targets[i]), ASSUMED_WRITE_BYTES_PER_S,
 			&cost);
-		drive_ns[i] = (uint64_t)cost.duration_ns * r->doc.repeats;
-		written += cost.write_bytes * r->doc.repeats;
+		drive_ns[i] = times((uint64_t)cost.duration_ns, r->doc.repeats);
+		written = plus(written, times(cost.write_bytes, r->doc.repeats));
 		json_array_append_new(drives,
 			plan_drive_doc(r, i, &cost, plan_blockers(p, imagined(r, p, i))));
 	}

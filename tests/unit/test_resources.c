@@ -185,6 +185,17 @@ START_TEST(a_plan_stores_nothing_and_tells_everything)
 	ck_assert_str_eq(json_text_of(lab_call.doc, "assumed_write_bytes_per_second"),
 		"16000000000");
 	ck_assert_uint_eq(json_array_size(json_object_get(lab_call.doc, "warnings")), 3);
+	/* sums that no integer holds are the largest one, never a small one */
+	rig_exec("UPDATE drive SET capacity_bytes = 1 << 62");
+	OK(lab_ask(api_campaigns_post, 0,
+		campaign("{'drives':[{'serial':'S1'},{'serial':'S2'}],'repeats':2}"),
+		&e));
+	drive = json_array_get(json_object_get(lab_call.doc, "drives"), 0);
+	ck_assert_str_eq(json_text_of(drive, "duration_ns"), "9223372036854775807");
+	ck_assert_str_eq(
+		json_text_of(lab_call.doc, "duration_ns"), "9223372036854775807");
+	ck_assert_str_eq(
+		json_text_of(lab_call.doc, "write_bytes"), "9223372036854775807");
 	FAILS(lab_ask(api_campaigns_post, 0, campaign("{'drives':[{'serial':'S9'}]}"),
 		      &e),
 		ERR_NOTFOUND, "no drive");

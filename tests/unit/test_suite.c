@@ -295,6 +295,23 @@ START_TEST(the_cost_of_tests_is_that_of_all_their_rounds)
 }
 END_TEST
 
+START_TEST(a_cost_that_no_integer_holds_is_the_largest_one)
+{
+	struct suite_cost cost;
+
+	load_tests();
+	suite_cost(&s, UINT64_C(1) << 62, 1, UINT64_MAX, &cost);
+	ck_assert_int_eq(cost.duration_ns, INT64_MAX);
+	ck_assert_uint_eq(cost.write_bytes, INT64_MAX);
+	suite_fini(&s);
+	load("four-corners-1.json");
+	suite_cost(&s, UINT64_C(1) << 62, 1, UINT64_MAX, &cost);
+	ck_assert_int_eq(cost.duration_ns, INT64_MAX);
+	ck_assert_uint_eq(cost.write_bytes, INT64_MAX);
+	suite_fini(&s);
+}
+END_TEST
+
 START_TEST(tests_become_steps_in_order)
 {
 	struct program p;
@@ -423,6 +440,7 @@ main(void)
 	tcase_add_test(tc, a_suite_writes_unless_it_only_reads_and_fills_nothing);
 	tcase_add_test(tc, tests_say_how_they_are_measured);
 	tcase_add_test(tc, the_cost_of_tests_is_that_of_all_their_rounds);
+	tcase_add_test(tc, a_cost_that_no_integer_holds_is_the_largest_one);
 	tcase_add_test(tc, tests_become_steps_in_order);
 	tcase_add_test(tc, cells_that_a_drive_has_no_blocks_for_are_left_out_and_named);
 	tcase_add_test(tc, a_cell_without_room_is_told_with_its_test);

@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/parse.h"
+#include "common/stdfd.h"
 #include "common/str.h"
 
 #define NODES "/api/v1/nodes"
@@ -74,6 +75,24 @@ read_label(const char *text, json_t **ret_labels, struct err *e)
 	return 0;
 }
 
+/* The token is told once; what cannot be read by anybody is not asked for. */
+static int
+want_stdout(struct err *e)
+{
+	if (!stdfd_out_is_closed())
+		return 0;
+	err_set(e, ERR_IO, "stdout is closed, and the join token would be lost");
+	return err_fix(e, "let stdout go to a terminal, a file or a pipe");
+}
+
+static int
+token_lost(struct err *e)
+{
+	err_set(e, ERR_IO, "stdout could not be written: the join token is lost");
+	return err_fix(e, "enroll the node again; the new token takes the place of the "
+			  "lost one");
+}
+
 int
 cmd_node_enroll(struct cli *c, struct err *e)
 {
@@ -83,6 +102,8 @@ cmd_node_enroll(struct cli *c, struct err *e)
 	uint64_t max_runs = 0;
 	int rc = -1;
 
+	if (want_stdout(e) != 0)
+		goto out;
 	json_put(body, "name", json_string(c->args[0]));
 	if (c->flags[FLAG_MAX_RUNS] != NULL) {
 		if (parse_uint(c->flags[FLAG_MAX_RUNS], 1, 1024, &max_runs, e) != 0) {
@@ -103,11 +124,12 @@ cmd_node_enroll(struct cli *c, struct err *e)
 			err_fix(e, "--replace lets a new agent take it over");
 		goto out;
 	}
-	if (c->out.format == OUT_JSON) {
+	if (c->out.format == OUT_JSON)
 		out_json(&c->out, doc);
-	} else {
+	else
 		out_line(&c->out, "%s", json_text_of(doc, "join"));
-		fflush(c->out.file);
+	rc = fflush(c->out.file) == 0 && ferror(c->out.file) == 0 ? 0 : token_lost(e);
+	if (rc == 0 && c->out.format != OUT_JSON)
 		talk("%s is %s; %s, good for one use until %s", c->args[0],
 			json_text_of(doc, "id"),
 			isatty(c->out.fd) == 1
@@ -115,8 +137,6 @@ cmd_node_enroll(struct cli *c, struct err *e)
 				: "the join token went to standard output, for "
 				  "`ssdlab-agent join`",
 			json_text_of(doc, "expires"));
-	}
-	rc = 0;
 out:
 	json_decref(doc);
 	json_decref(body);

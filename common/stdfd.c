@@ -7,13 +7,19 @@
 void
 stdfd_open(void)
 {
-	int fd;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		int how = fd == STDOUT_FILENO ? O_RDONLY : O_RDWR;
 
-	/* Each open takes the lowest number that is free. */
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd < 0)
-		abort();
-	close(fd);
+		/* open takes the lowest number that is free. */
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", how) != fd)
+			abort();
+	}
+}
+
+bool
+stdfd_out_is_closed(void)
+{
+	int how = fcntl(STDOUT_FILENO, F_GETFL);
+
+	return how < 0 || (how & O_ACCMODE) == O_RDONLY;
 }

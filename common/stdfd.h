@@ -7,8 +7,17 @@
 #ifndef COMMON_STDFD_H
 #define COMMON_STDFD_H
 
-/* stdfd_open opens /dev/null for each of 0, 1 and 2 that is closed; ends the program when
- * it cannot. The first call of main. */
+#include <stdbool.h>
+
+/*
+ * stdfd_open opens /dev/null for each of 0, 1 and 2 that is closed; ends the program when
+ * it cannot. It takes nothing that is written to 1: what a command answers is not lost
+ * without an error. What is written to 2 is. The first call of main.
+ */
 void stdfd_open(void);
+
+/* stdfd_out_is_closed says whether 1 was closed, or cannot be written for another
+ * reason that is known before. */
+bool stdfd_out_is_closed(void);
 
 #endif

@@ -178,6 +178,7 @@ print(const struct bench_options *o, const struct load_result *r)
 	} else {
 		bench_to_text(o, r, &out);
 	}
+	/* What cannot be written is told by console_end. */
 	fwrite(out.data, 1, out.len, stdout);
 	fflush(stdout);
 	str_fini(&out);

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/err.h"
 
@@ -36,4 +37,17 @@ console_complain(const struct err *e)
 	if (e->fix[0] != '\0')
 		fprintf(stderr, "  %s\n", e->fix);
 	return err_exit_code(e->class);
+}
+
+int
+console_end(int code)
+{
+	struct err e = {0};
+
+	if (fflush(stdout) == 0 && ferror(stdout) == 0)
+		return code;
+	err_set(&e, ERR_IO, "stdout could not be written");
+	console_complain(&e);
+	return code == EXIT_SUCCESS || code == CONSOLE_STOPPED ? err_exit_code(ERR_IO)
+							       : code;
 }

@@ -23,4 +23,8 @@ bool console_interrupted(void);
 /* console_complain writes the sentence and its fix to stderr; returns the exit code. */
 int console_complain(const struct err *e);
 
+/* console_end writes out what stdout still holds, and says so when not all could be
+ * written; returns the exit code of a command that has ended with code. */
+int console_end(int code);
+
 #endif

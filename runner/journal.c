@@ -19,6 +19,7 @@
 #include "common/le.h"
 #include "common/parse.h"
 #include "common/xalloc.h"
+#include "runner/busfault.h"
 
 /*
  * The file begins with two heads, in pages of their own. A head is written where the
@@ -28,7 +29,7 @@
  *
  * A head, little-endian: 0 magic, 8 version, 10 state, 12 block_bytes, 16 offset, 24
  * length, 32 seed, 40 turn, 48 boot id (text), 88 name of the drive (text), 184 checksum
- * of the words when closed, 188 checksum of the bytes before.
+ * of number and words when closed, 188 checksum of the bytes before.
  */
 #define HEADS 2
 #define HEAD_STEP ((size_t)4096)
@@ -40,7 +41,7 @@
 #define WORDS_CRC_AT (DRIVE_AT + JOURNAL_DRIVE_MAX)
 #define HEAD_CHECKED (WORDS_CRC_AT + 4)
 #define HEAD_BYTES (HEAD_CHECKED + 4)
-#define FORMAT 2
+#define FORMAT 3
 #define BEGUN_ONE (1U << JOURNAL_GENERATION_BITS)
 #define STOPS_ONE (1U << JOURNAL_STOPS_AT)
 
@@ -57,6 +58,7 @@ struct journal {
 	int fd;
 	uint8_t *map;
 	size_t map_bytes;
+	char *cut; /* what is said when the map cannot be read any more */
 	bool read_only;
 };
 
@@ -82,11 +84,12 @@ blocks_of(const struct journal_config *c)
 	return c->length / c->block_bytes;
 }
 
-/* The checksum of the words; takes seconds for large drives. */
+/* The checksum of the words and of the number of writes; takes seconds for large drives.
+ */
 static uint32_t
 words_crc(const struct journal *j)
 {
-	return crc32c(0, j->map + WORDS_AT, j->map_bytes - WORDS_AT);
+	return crc32c(0, j->map + WRITES_AT, j->map_bytes - WRITES_AT);
 }
 
 static void
@@ -204,6 +207,7 @@ map(struct journal *j, struct err *e)
 		return err_errno(e, ERR_LIMIT, errno, "map %zu bytes of the journal",
 			j->map_bytes);
 	j->map = p;
+	busfault_watch(j->map, j->map_bytes, j->cut, err_exit_code(ERR_STORE));
 	j->words = (void *)(j->map + WORDS_AT);
 	j->writes = (void *)(j->map + WRITES_AT);
 	return 0;
@@ -391,10 +395,13 @@ open_file(struct journal *j, const char *path, const struct journal_config *c,
 static void
 release(struct journal *j)
 {
-	if (j->map != NULL)
+	if (j->map != NULL) {
+		busfault_forget(j->map);
 		munmap(j->map, j->map_bytes);
+	}
 	if (j->fd >= 0)
 		close(j->fd);
+	free(j->cut);
 	free(j);
 }
 
@@ -406,6 +413,11 @@ open_any(struct journal **ret_j, const char *path, const struct journal_config *
 
 	j->fd = -1;
 	j->read_only = c == NULL;
+	j->cut = xasprintf("ssdlab-runner: %s: the journal was cut while it was in use, "
+			   "or its disk cannot be read\n"
+			   "  begin a new journal; what the drive holds cannot be "
+			   "checked with this one\n",
+		path);
 	if (open_file(j, path, c, e) != 0) {
 		release(j);
 		return err_ctx(e, "%s", path);
@@ -427,9 +439,26 @@ journal_read(struct journal **ret_j, const char *path, struct err *e)
 	return open_any(ret_j, path, NULL, e);
 }
 
+/* What nobody can open any more, or not as a journal, keeps nothing. */
+static int
+check_kept(const struct journal *j, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(j->fd, &st) != 0)
+		return err_errno(e, ERR_IO, errno, "look at the journal");
+	if (st.st_nlink == 0)
+		return damaged("was deleted while it was in use", e);
+	if ((uint64_t)st.st_size < j->map_bytes)
+		return damaged("was cut while it was in use", e);
+	return 0;
+}
+
 int
 journal_sync(struct journal *j, struct err *e)
 {
+	if (check_kept(j, e) != 0)
+		return -1;
 	if (msync(j->map, j->map_bytes, MS_SYNC) != 0)
 		return err_errno(e, ERR_IO, errno, "sync the journal");
 	return 0;

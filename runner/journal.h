@@ -16,6 +16,8 @@
  *   is asked of the drive; and generations later than the word says are expected, up to
  *   JOURNAL_LOST of them per block and stop. A boot id in the head tells this case.
  * - A journal that was closed is protected by a checksum; damage is found at opening.
+ * - A file that is cut while it is in use ends the process with a sentence when a word of
+ *   the part that is gone is wanted (see busfault), else the next journal_sync fails.
  *
  * It must not lie on the drive under test. Words may be changed by many threads.
  */
@@ -73,11 +75,12 @@ int journal_read(struct journal **ret_j, const char *path, struct err *e);
 /* journal_is_of wants the journal to be of this drive. Errors: ERR_INVALID. */
 int journal_is_of(const struct journal *j, const char *drive, struct err *e);
 
-/* journal_sync makes the words durable; it may take long. Errors: ERR_IO, ERR_FULL. */
+/* journal_sync makes the words durable; it may take long. Errors: ERR_IO, ERR_FULL,
+ * ERR_STORE when the file was deleted or cut meanwhile. */
 int journal_sync(struct journal *j, struct err *e);
 
-/* journal_close closes the file with its checksum. NULL allowed. Errors: ERR_IO,
- * ERR_FULL; it is freed nevertheless. */
+/* journal_close closes the file with its checksum. NULL allowed. Errors: as journal_sync;
+ * it is freed nevertheless. */
 int journal_close(struct journal *j, struct err *e);
 
 /* journal_acked returns the generation of a word that was acknowledged; 0: none. */

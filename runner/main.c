@@ -5,6 +5,7 @@
 #include "common/stdfd.h"
 #include "config.h"
 #include "runner/bench.h"
+#include "runner/console.h"
 #include "runner/run.h"
 #include "runner/verify_cmd.h"
 
@@ -40,14 +41,14 @@ main(int argc, char **argv)
 	stdfd_open();
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (strcmp(commands[i].name, name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
+			return console_end(commands[i].run(argc - 1, argv + 1));
 	if (strcmp(name, "--version") == 0) {
 		puts("ssdlab-runner " PACKAGE_VERSION);
-		return EXIT_SUCCESS;
+		return console_end(EXIT_SUCCESS);
 	}
 	if (strcmp(name, "--help") == 0) {
 		usage(stdout);
-		return EXIT_SUCCESS;
+		return console_end(EXIT_SUCCESS);
 	}
 	usage(stderr);
 	return 2;

@@ -192,6 +192,7 @@ print(const struct verify_options *o, const struct verify_report *r, bool whole)
 		if (!whole)
 			str_puts(&out, "ended     stopped: not all was read\n");
 	}
+	/* What cannot be written is told by console_end. */
 	fwrite(out.data, 1, out.len, stdout);
 	str_fini(&out);
 }

@@ -46,6 +46,20 @@ jq -e '.errors[0] | .pointer == "" and .fix != null' "$lab/answer" >/dev/null ||
 refused 400 /region 'percentage' "$(suite_small | jq -c '.region = "25" | .version = 2')" /api/v1/suites
 refused 400 /workloads/0/block 'is not a size' "$(suite_small | jq -c '.workloads[0].block = "4K" | .version = 2')" /api/v1/suites
 
+note "a join token that nobody could read is not made, and one that was lost is told"
+code=0
+cli node enroll n7 >&- 2>"$lab/err" || code=$?
+[ "$code" = 1 ] || die "a closed stdout ended with $code: $(cat "$lab/err")"
+grep -q 'stdout is closed' "$lab/err" || die "a closed stdout: $(cat "$lab/err")"
+code=0
+cli node show n7 >/dev/null 2>&1 || code=$?
+[ "$code" = 3 ] || die "n7 was enrolled all the same: $code"
+code=0
+cli node enroll n7 >/dev/full 2>"$lab/err" || code=$?
+[ "$code" = 1 ] || die "a full stdout ended with $code: $(cat "$lab/err")"
+grep -q 'the join token is lost' "$lab/err" || die "a full stdout: $(cat "$lab/err")"
+cli node enroll n7 2>/dev/null | grep -q '/join?name=n7&token=' || die "n7 got no second token"
+
 note "2 MiB are refused, and the client sees it"
 head -c 2097152 /dev/zero | tr '\0' 'x' >"$lab/big"
 status=$(curl -sk -o "$lab/answer" -w '%{http_code}' -H 'Content-Type: application/json' -H 'Expect:' \

@@ -77,6 +77,38 @@ START_TEST(a_complaint_has_its_fix_on_a_line_of_its_own)
 }
 END_TEST
 
+/* What is left of an exit code when stdout, a file that was written to, goes there. */
+static int
+ended(const char *to, int code)
+{
+	int old = dup(STDOUT_FILENO);
+	int fd = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	fflush(stdout);
+	dup2(fd, STDOUT_FILENO);
+	close(fd);
+	fputs("answer\n", stdout);
+	code = console_end(code);
+	clearerr(stdout);
+	dup2(old, STDOUT_FILENO);
+	close(old);
+	return code;
+}
+
+START_TEST(an_answer_that_cannot_be_written_is_a_failure)
+{
+	static const struct {
+		int code, lost;
+	} cases[] = {{0, 1}, {1, 1}, {2, 2}, {CONSOLE_STOPPED, 1}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ck_assert_int_eq(ended("/dev/null", cases[i].code), cases[i].code);
+		ck_assert_int_eq(ended("/dev/full", cases[i].code), cases[i].lost);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -85,5 +117,6 @@ main(void)
 	tcase_add_loop_test(tc, a_signal_is_told_and_ends_nothing, 0,
 		(int)(sizeof(signals) / sizeof(signals[0])));
 	tcase_add_test(tc, a_complaint_has_its_fix_on_a_line_of_its_own);
+	tcase_add_test(tc, an_answer_that_cannot_be_written_is_a_failure);
 	return unit_run("console", tc);
 }

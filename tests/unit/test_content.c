@@ -130,8 +130,6 @@ START_TEST(zstd_confirms_it_also_with_heads_to_verify)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/journal", folder);
 	OK(journal_open(&j, path, &config, &e));
-	unlink(path);
-	rmdir(folder);
 	v = verify_new(j);
 	p = verify_port_new(v, 1, 4096);
 	for (int percent = 0; percent <= 80; percent += 10) {
@@ -155,6 +153,8 @@ START_TEST(zstd_confirms_it_also_with_heads_to_verify)
 	verify_port_free(p);
 	verify_free(v);
 	OK(journal_close(j, &e));
+	unlink(path);
+	rmdir(folder);
 }
 END_TEST
 

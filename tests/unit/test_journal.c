@@ -48,6 +48,9 @@ START_TEST(what_is_no_good_journal_is_refused)
 	change_byte(WORDS_AT + 2);
 	FAILS(journal_read(&j, path, &e), ERR_STORE, "checksum of its words");
 	change_byte(WORDS_AT + 2);
+	change_byte(WRITES_AT);
+	FAILS(journal_read(&j, path, &e), ERR_STORE, "checksum of its words");
+	change_byte(WRITES_AT);
 	change_heads(20);
 	FAILS(journal_read(&j, path, &e), ERR_STORE, "checksum of its head");
 	change_heads(20);
@@ -55,7 +58,7 @@ START_TEST(what_is_no_good_journal_is_refused)
 	FAILS(journal_read(&j, path, &e), ERR_INVALID, "no journal");
 	change_heads(0);
 	change_heads(8);
-	FAILS(journal_read(&j, path, &e), ERR_STORE, "format 18");
+	FAILS(journal_read(&j, path, &e), ERR_STORE, "format 19");
 	change_heads(8);
 	ck_assert_int_eq(truncate(path, WORDS_AT + 10), 0);
 	FAILS(journal_read(&j, path, &e), ERR_STORE, "has been cut");
@@ -229,6 +232,62 @@ START_TEST(another_drive_of_the_same_size_is_refused)
 }
 END_TEST
 
+START_TEST(what_is_deleted_or_cut_meanwhile_is_told)
+{
+	struct journal_config c = config();
+	struct journal *j;
+	struct err e = {0};
+
+	OK(journal_open(&j, copy, &c, &e));
+	OK(journal_sync(j, &e));
+	ck_assert_int_eq(unlink(copy), 0);
+	FAILS(journal_sync(j, &e), ERR_STORE, "was deleted while it was in use");
+	FAILS(journal_close(j, &e), ERR_STORE, "was deleted while it was in use");
+	OK(journal_open(&j, copy, &c, &e));
+	ck_assert_int_eq(truncate(copy, WORDS_AT), 0);
+	FAILS(journal_sync(j, &e), ERR_STORE, "was cut while it was in use");
+	FAILS(journal_close(j, &e), ERR_STORE, "was cut while it was in use");
+	FAILS(journal_read(&j, copy, &e), ERR_STORE, "has been cut");
+}
+END_TEST
+
+/* Opens the journal, cuts it and wants a word; stderr goes to a file at out. */
+static void
+want_what_is_gone(const char *out)
+{
+	struct journal_config c = config();
+	int fd = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	struct journal *j;
+
+	if (journal_open(&j, copy, &c, NULL) != 0 || truncate(copy, 4096) != 0 ||
+		dup2(fd, STDERR_FILENO) < 0)
+		_exit(10);
+	_exit(journal_word(j, 2) == 0 ? 11 : 12);
+}
+
+START_TEST(what_is_gone_and_wanted_ends_with_a_sentence)
+{
+	char out[96], text[512] = "";
+	pid_t pid;
+	int status, fd;
+
+	snprintf(out, sizeof(out), "%s/err", dir);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		want_what_is_gone(out);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	fd = open(out, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_gt(read(fd, text, sizeof(text) - 1), 0);
+	close(fd);
+	unlink(out);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 1, "status %#x: %s",
+		(unsigned)status, text);
+	ck_assert_msg(strstr(text, "the journal was cut while it was in use") != NULL,
+		"%s", text);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -241,5 +300,7 @@ main(void)
 	tcase_add_test(tc, a_writer_may_be_killed_while_it_opens_or_closes);
 	tcase_add_test(tc, what_was_in_flight_when_it_was_closed_is_so_no_more);
 	tcase_add_test(tc, another_drive_of_the_same_size_is_refused);
+	tcase_add_test(tc, what_is_deleted_or_cut_meanwhile_is_told);
+	tcase_add_test(tc, what_is_gone_and_wanted_ends_with_a_sentence);
 	return unit_run("journal", tc);
 }

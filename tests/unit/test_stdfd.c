@@ -52,11 +52,41 @@ START_TEST(no_file_gets_the_number_of_a_standard_descriptor)
 }
 END_TEST
 
+/* In a process whose stdout is closed or not: what is wrong, 0: nothing. */
+static int
+writing_out(bool closed)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (closed)
+			close(STDOUT_FILENO);
+		else
+			dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+		stdfd_open();
+		if (stdfd_out_is_closed() != closed)
+			_exit(1);
+		_exit((write(STDOUT_FILENO, "x", 1) < 0) == closed ? 0 : 2);
+	}
+	ck_assert_int_gt(pid, 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+START_TEST(what_is_written_to_a_closed_stdout_fails)
+{
+	ck_assert_int_eq(writing_out(true), 0);
+	ck_assert_int_eq(writing_out(false), 0);
+}
+END_TEST
+
 int
 main(void)
 {
 	TCase *tc = tcase_create("stdfd");
 
 	tcase_add_test(tc, no_file_gets_the_number_of_a_standard_descriptor);
+	tcase_add_test(tc, what_is_written_to_a_closed_stdout_fails);
 	return unit_run("stdfd", tc);
 }

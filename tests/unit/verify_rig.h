@@ -31,6 +31,7 @@
 #define STATE_AT 10
 #define BOOT_AT 48
 #define HEAD_CRC_AT 188
+#define WRITES_AT (2 * 4096)
 #define WORDS_AT (3 * 4096)
 
 static char dir[64], path[80], copy[80];

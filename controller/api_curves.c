@@ -159,7 +159,12 @@ read_line(
 	char number[24];
 	uint64_t ns;
 
-	snprintf(number, sizeof(number), "%.*s", (int)(n < 23 ? n : 23), *text);
+	if (n >= sizeof(number))
+		return err_set(e, ERR_INVALID, "\"%.20s...\" has more than %zu digits",
+			*text, sizeof(number) - 1);
+	if ((*text)[n] == ',' && (*text)[n + 1] == '\0')
+		return err_set(e, ERR_INVALID, "there is no number after the last comma");
+	snprintf(number, sizeof(number), "%.*s", (int)n, *text);
 	if (parse_uint(number, 1, INT64_MAX, &ns, e) != 0)
 		return -1;
 	if (ret_l->n == LINES_MAX)

@@ -109,6 +109,12 @@ START_TEST(a_curve_tells_its_fall_its_knee_and_loads_under_lines)
 	IS(doc, "/workloads/0/fall_reason", "\"\"");
 	json_decref(doc);
 	refused(api_curves_get, 0, "run=r1&lat_p99_ns=1ms", ERR_INVALID, "lat_p99_ns");
+	refused(api_curves_get, 0, "run=r1&lat_mean_ns=00000000000000000000200000",
+		ERR_INVALID, "lat_mean_ns: \"00000000000000000000...\" has more than 23");
+	refused(api_curves_get, 0, "run=r1&lat_mean_ns=500,", ERR_INVALID,
+		"lat_mean_ns: there is no number after the last comma");
+	refused(api_curves_get, 0, "run=r1&lat_mean_ns=,500", ERR_INVALID, "lat_mean_ns");
+	refused(api_curves_get, 0, "run=r1&lat_mean_ns=", ERR_INVALID, "lat_mean_ns");
 	refused(api_curves_get, 0, "run=r1&lat_p50_ns=1", ERR_INVALID, "lat_p50_ns");
 	ck_assert_ptr_null(get(api_curves_get, 0,
 		"run=r1&lat_p99_ns=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", &e));

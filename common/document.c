@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/err.h"
@@ -21,7 +22,30 @@ read_all(int fd, const char *name, size_t max_bytes, struct str *out, struct err
 			return err_set(e, ERR_LIMIT, "%s has more than %zu bytes", name,
 				max_bytes);
 	}
-	return n == 0 ? 0 : err_errno(e, ERR_IO, errno, "read %s", name);
+	if (n == 0)
+		return 0;
+	if (errno != EAGAIN)
+		return err_errno(e, ERR_IO, errno, "read %s", name);
+	/* Of /proc, or a stdin that its owner has made so. */
+	return err_set(e, ERR_INVALID, "%s does not end: more may come later", name);
+}
+
+/* The descriptor of a file that ends, or -1: reading a FIFO, a terminal or a device may
+ * wait for ever. */
+static int
+open_regular(const char *path, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return err_errno(e, errno == ENOENT ? ERR_NOTFOUND : ERR_IO, errno,
+			"open %s", path);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	err_set(e, ERR_INVALID, "%s is not a regular file", path);
+	return err_fix(e, "name a file, or - to read stdin");
 }
 
 int
@@ -32,10 +56,9 @@ document_text(const char *path, size_t max_bytes, struct str *ret_text, struct e
 
 	if (strcmp(path, "-") == 0)
 		return read_all(STDIN_FILENO, "stdin", max_bytes, ret_text, e);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open_regular(path, e);
 	if (fd < 0)
-		return err_errno(e, errno == ENOENT ? ERR_NOTFOUND : ERR_IO, errno,
-			"open %s", path);
+		return -1;
 	rc = read_all(fd, path, max_bytes, ret_text, e);
 	close(fd);
 	return rc;

@@ -1,6 +1,7 @@
 #include "common/document.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/json.h"
@@ -120,6 +121,26 @@ START_TEST(errors_name_file_line_and_column)
 }
 END_TEST
 
+/* Without a writer, opening a FIFO would wait for one. */
+START_TEST(what_is_no_file_is_not_waited_for)
+{
+	struct document d;
+	struct err e = {0};
+
+	snprintf(path, sizeof(path), "%s/fifo", dir);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	FAILS(document_read(path, members, &d, &e), ERR_INVALID,
+		"fifo is not a regular file");
+	ck_assert_str_eq(e.fix, "name a file, or - to read stdin");
+	document_fini(&d);
+	FAILS(document_read(dir, members, &d, &e), ERR_INVALID, "is not a regular file");
+	document_fini(&d);
+	FAILS(document_read("/dev/zero", members, &d, &e), ERR_INVALID,
+		"/dev/zero is not a regular file");
+	document_fini(&d);
+}
+END_TEST
+
 START_TEST(a_pointer_of_the_controller_is_found_in_the_file)
 {
 	struct document d;
@@ -145,8 +166,9 @@ START_TEST(a_file_that_is_too_large_is_not_read_whole)
 	struct document d;
 	struct err e = {0};
 
-	FAILS(document_read("/dev/zero", members, &d, &e), ERR_LIMIT,
-		"more than 1048576 bytes");
+	file("c.yaml", "");
+	ck_assert_int_eq(truncate(path, INT64_C(1) << 30), 0);
+	FAILS(document_read(path, members, &d, &e), ERR_LIMIT, "more than 1048576 bytes");
 	document_fini(&d);
 }
 END_TEST
@@ -163,5 +185,6 @@ main(void)
 	tcase_add_test(tc, errors_name_file_line_and_column);
 	tcase_add_test(tc, a_pointer_of_the_controller_is_found_in_the_file);
 	tcase_add_test(tc, a_file_that_is_too_large_is_not_read_whole);
+	tcase_add_test(tc, what_is_no_file_is_not_waited_for);
 	return unit_run("document", tc);
 }

@@ -140,16 +140,15 @@ human_ago(const char *time, int64_t now_ns, struct str *out)
 void
 human_clean(const char *text, const char *keep, struct str *out)
 {
-	for (const char *p = text; *p != '\0'; p++) {
-		unsigned char c = (unsigned char)*p;
+	while (*text != '\0') {
+		size_t n = str_steers(text);
 
-		if ((c < 0x20 && strchr(keep, *p) == NULL) || c == 0x7f) {
-			str_puts(out, "?");
-		} else if (c == 0xc2 && ((unsigned char)p[1] & 0xe0) == 0x80) {
-			str_puts(out, "?");
-			p++;
+		if (n == 0 || strchr(keep, *text) != NULL) {
+			str_add(out, text, 1);
+			text++;
 		} else {
-			str_add(out, p, 1);
+			str_puts(out, "?");
+			text += n;
 		}
 	}
 }

@@ -48,8 +48,8 @@ void human_ago(const char *time, int64_t now_ns, struct str *out);
 bool human_parse_time(const char *time, int64_t *ret_ns);
 
 /*
- * human_clean appends text with its control characters, those of UTF-8 between 0x80 and
- * 0x9f too, as '?'; the characters of keep stay.
+ * human_clean appends text with its control characters, and those that turn the direction
+ * of text (see str_steers), as '?'; the characters of keep stay.
  */
 void human_clean(const char *text, const char *keep, struct str *out);
 

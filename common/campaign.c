@@ -7,6 +7,7 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/parse.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 
 #define REPEATS_MAX 100
@@ -22,16 +23,12 @@ static int
 plain_text(const json_t *o, const char *at, const char *name, size_t max,
 	const char **ret_text, struct err *e)
 {
-	bool plain = true;
 	size_t n;
 
 	if (json_need_text(o, at, name, ret_text, e) != 0)
 		return -1;
 	n = strlen(*ret_text);
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)(*ret_text)[i] < ' ' || (*ret_text)[i] == 0x7f)
-			plain = false;
-	if (plain && n >= 1 && n <= max)
+	if (str_is_plain(*ret_text) && n >= 1 && n <= max)
 		return 0;
 	err_set(e, ERR_INVALID,
 		"\"%s\" must be a text of 1 to %zu bytes without control characters",
@@ -215,7 +212,7 @@ check_repeated(const struct campaign_doc *c, size_t i, struct err *e)
 	for (size_t k = 0; k < i; k++) {
 		if (memcmp(&c->drives[k], &c->drives[i], sizeof(c->drives[i])) != 0)
 			continue;
-		err_set(e, ERR_INVALID, "drive %s is already in the list at %zu",
+		err_set(e, ERR_INVALID, "drive %s is already in the list at /drives/%zu",
 			c->drives[i].serial, k);
 		err_at(e, "/drives/%zu", i);
 		return err_fix(
@@ -253,7 +250,8 @@ check_workload_repeated(const struct campaign_doc *c, size_t i, struct err *e)
 	for (size_t k = 0; k < i; k++) {
 		if (strcmp(c->workloads[k], c->workloads[i]) != 0)
 			continue;
-		err_set(e, ERR_INVALID, "workload %s is already in the list at %zu",
+		err_set(e, ERR_INVALID,
+			"workload %s is already in the list at /workloads/%zu",
 			c->workloads[i], k);
 		err_at(e, "/workloads/%zu", i);
 		return err_fix(
@@ -304,6 +302,8 @@ campaign_parse(const json_t *doc, struct campaign_doc *ret_c, struct err *e)
 		"max_errors", "workloads", "together", "apart", "preparation", NULL};
 
 	memset(ret_c, 0, sizeof(*ret_c));
+	if (json_no_null(doc, "", e) != 0)
+		return -1;
 	if (json_only(doc, "", names, e) != 0 || read_head(doc, ret_c, e) != 0 ||
 		read_numbers(doc, ret_c, e) != 0 || read_start(doc, ret_c, e) != 0 ||
 		read_preparation(doc, ret_c, e) != 0 || read_drives(doc, ret_c, e) != 0 ||

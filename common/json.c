@@ -140,6 +140,34 @@ json_only(const json_t *o, const char *at, const char *const names[], struct err
 	return 0;
 }
 
+/* Recursion, as deep as json_parse allows. */
+int
+json_no_null(const json_t *doc, const char *at, struct err *e)
+{
+	json_t *any = (json_t *)(uintptr_t)doc;
+	const char *name;
+	json_t *value;
+	char below[256];
+	size_t i;
+
+	json_object_foreach (any, name, value) {
+		snprintf(below, sizeof(below), "%s/%.64s", at, name);
+		if (json_is_null(value)) {
+			err_set(e, ERR_INVALID, "\"%.64s\" must not be null", name);
+			err_fix(e, "give it a value, or leave it out");
+			return err_at(e, "%s", below);
+		}
+		if (json_no_null(value, below, e) != 0)
+			return -1;
+	}
+	json_array_foreach (any, i, value) {
+		snprintf(below, sizeof(below), "%s/%zu", at, i);
+		if (json_no_null(value, below, e) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int
 need(const json_t *o, const char *at, const char *name, json_t **ret_value, struct err *e)
 {

@@ -47,6 +47,12 @@ void json_canonical(const json_t *doc, struct str *out);
  */
 int json_only(const json_t *o, const char *at, const char *const names[], struct err *e);
 
+/*
+ * json_no_null checks that no member of a document that people write is null, which reads
+ * as left out where its schema has no null: `at` is the place of doc, "" for a whole one.
+ */
+int json_no_null(const json_t *doc, const char *at, struct err *e);
+
 /* The json_need readers want a member; each fails when it is missing or of another type.
  */
 int json_need_text(const json_t *o, const char *at, const char *name,

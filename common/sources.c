@@ -69,10 +69,7 @@ listed(const char *const list[], const char *name)
 static bool
 is_line(const char *text)
 {
-	for (const char *p = text; *p != '\0'; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			return false;
-	return text[0] != '\0' && strlen(text) <= SOURCE_TEXT_MAX;
+	return text[0] != '\0' && strlen(text) <= SOURCE_TEXT_MAX && str_is_plain(text);
 }
 
 /* The texts of an entry, in place `at`. */

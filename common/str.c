@@ -107,3 +107,32 @@ str_alike(const char *a, const char *b)
 		b++;
 	}
 }
+
+/* UTF-8 writes U+0080 to U+009F as C2 80 to C2 9F, U+2000 to U+203F as E2 80 80 to
+ * E2 80 BF, and U+2040 to U+207F as E2 81 80 to E2 81 BF (RFC 3629, section 3). */
+size_t
+str_steers(const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	if (p[0] == '\0')
+		return 0;
+	if (p[0] < 0x20 || p[0] == 0x7f)
+		return 1;
+	if (p[0] == 0xc2 && (p[1] & 0xe0) == 0x80)
+		return 2;
+	if (p[0] != 0xe2)
+		return 0;
+	if (p[1] == 0x80 && p[2] >= 0xaa && p[2] <= 0xae)
+		return 3;
+	return p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9 ? 3 : 0;
+}
+
+bool
+str_is_plain(const char *text)
+{
+	for (; *text != '\0'; text++)
+		if (str_steers(text) > 0)
+			return false;
+	return true;
+}

@@ -39,6 +39,16 @@ char *str_take(struct str *s) __attribute__((warn_unused_result));
 void str_fini(struct str *s);
 
 /*
+ * str_is_plain says whether text, UTF-8, has neither control characters (U+0000 to U+001F
+ * and U+007F to U+009F) nor those that turn the direction of what follows (U+202A to
+ * U+202E, U+2066 to U+2069): it looks as it is, on a terminal and in a table.
+ */
+bool str_is_plain(const char *text);
+
+/* str_steers returns the bytes of such a character that text begins with, 0 for none. */
+size_t str_steers(const char *text);
+
+/*
  * str_alike says whether two texts differ in nothing but numbers, as "after 84 ms" and
  * "after 1203 ms" do: the same trouble told again.
  */

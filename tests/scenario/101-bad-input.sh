@@ -32,6 +32,10 @@ campaign() {
 
 refused 400 /repaets 'did you mean \"repeats\"' "$(campaign '+ {repaets: 3}')"
 refused 400 /repeats 'whole number' "$(campaign '+ {repeats: "3"}')"
+refused 400 /max_errors 'must not be null' "$(campaign '+ {max_errors: null}')"
+refused 400 /prepare/purge 'must not be null' "$(suite_small | jq -c '.prepare.purge = null | .version = 2')" /api/v1/suites
+refused 400 /name 'without control characters' "$(campaign '+ {name: "a\u009bb"}')"
+refused 400 /name 'without control characters' "$(campaign '+ {name: "a\u202eb"}')"
 refused 400 /name missing "$(campaign '| del(.name)')"
 refused 404 /drives/0 'no drive' "$(campaign '+ {drives: [{serial: "NOSUCH"}]}')"
 refused 409 /drives/1 'ssdlab drive approve' "$(campaign "+ {drives: [{serial: \$s}, {serial: \"$unapproved\"}]}")"

@@ -29,6 +29,11 @@ START_TEST(what_a_server_tells_does_not_drive_the_terminal)
 		    "31m\n\xc3\xbc",
 		"", &clean);
 	ck_assert_str_eq(str_text(&clean), "a?[2Jb??31m?\xc3\xbc");
+	str_reset(&clean);
+	human_clean("a\xe2\x80\xae"
+		    "b\n",
+		"\n", &clean);
+	ck_assert_str_eq(str_text(&clean), "a?b\n");
 	str_fini(&clean);
 	o.file = open_memstream(&text, &len);
 	out_line(&o, "left out: %s", "a\033[2J\r");

@@ -90,6 +90,22 @@ START_TEST(the_canonical_form_sorts_members)
 }
 END_TEST
 
+START_TEST(null_is_no_way_to_leave_a_member_out)
+{
+	json_t *doc = doc_of("{\"a\":[0,{\"b\":{\"c\":null}}],\"d\":1}");
+	struct err e = {0};
+
+	FAILS(json_no_null(doc, "", &e), ERR_INVALID, "\"c\" must not be null");
+	ck_assert_str_eq(e.pointer, "/a/1/b/c");
+	ck_assert_str_eq(e.fix, "give it a value, or leave it out");
+	json_decref(doc);
+	doc = doc_of("{\"a\":[0,{\"b\":{\"c\":\"null\"}}],\"d\":1}");
+	err_clear(&e);
+	OK(json_no_null(doc, "", &e));
+	json_decref(doc);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -100,5 +116,6 @@ main(void)
 	tcase_add_test(tc, unknown_members_are_named_with_the_nearest_known_one);
 	tcase_add_test(tc, missing_and_mistyped_members_say_where);
 	tcase_add_test(tc, the_canonical_form_sorts_members);
+	tcase_add_test(tc, null_is_no_way_to_leave_a_member_out);
 	return unit_run("json", tc);
 }

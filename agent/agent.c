@@ -497,6 +497,8 @@ look_for_trouble(struct agent *a)
 	host_trouble(a->state_dir, a->trouble, text, sizeof(text));
 	if (text[0] == '\0')
 		keeper_trouble(a->keeper, text, sizeof(text));
+	if (text[0] == '\0')
+		fence_trouble(a->state_dir, a->drives, text, sizeof(text));
 	if (strcmp(text, a->trouble) == 0)
 		return;
 	if (text[0] != '\0')

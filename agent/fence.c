@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/disk.h"
+#include "agent/scan.h"
 #include "common/err.h"
 #include "common/parse.h"
 #include "common/xalloc.h"
@@ -71,6 +72,27 @@ fence_read(const char *dir, const char *drive_key, uint64_t *ret_token, struct e
 	}
 	free(path);
 	return rc;
+}
+
+void
+fence_trouble(const char *state_dir, const struct drive_list *drives, char *ret_text,
+	size_t size)
+{
+	char *dir = xasprintf("%s/fence", state_dir);
+	struct err e = {0};
+	uint64_t token;
+
+	ret_text[0] = '\0';
+	for (size_t i = 0; drives != NULL && i < drives->n; i++) {
+		if (fence_read(dir, drives->items[i].key, &token, &e) == 0)
+			continue;
+		snprintf(ret_text, size,
+			"no run is started: is the disk of the state directory sound? "
+			"see dmesg; %s",
+			e.text);
+		break;
+	}
+	free(dir);
 }
 
 int

@@ -9,8 +9,10 @@
 #define AGENT_FENCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+struct drive_list;
 struct err;
 
 /*
@@ -24,6 +26,14 @@ int fence_judge(uint64_t have, uint64_t token, bool same_attempt, struct err *e)
  * Errors: ERR_IO, ERR_INVALID for a file that holds no token (nothing may start then). */
 int fence_read(
 	const char *dir, const char *drive_key, uint64_t *ret_token, struct err *e);
+
+/*
+ * fence_trouble writes what a person has to know of the first of the drives whose token
+ * cannot be read, which lets nothing start on it; "" when all is well. drives: NULL for
+ * none; size: of ret_text.
+ */
+void fence_trouble(const char *state_dir, const struct drive_list *drives, char *ret_text,
+	size_t size);
 
 /* fence_raise stores token as the highest one, durably. Errors: ERR_FULL, ERR_IO. */
 int fence_raise(const char *dir, const char *drive_key, uint64_t token, struct err *e);

@@ -65,7 +65,10 @@ look_at_nodes(json_t *status, int64_t now_ns)
 		if (trouble[0] != '\0')
 			add_attention(json_object_get(status, "attention"), node,
 				json_text_of(node, "name"), "trouble",
-				json_string(trouble), "make room on that machine");
+				json_string(trouble),
+				strstr(trouble, "there is room") != NULL
+					? "make room on that machine"
+					: "put it right on that machine");
 		if (strcmp(observed, "online") == 0 ||
 			show_text_is(node, "admin", "pending") ||
 			show_text_is(node, "admin", "retired"))

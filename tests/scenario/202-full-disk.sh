@@ -59,6 +59,19 @@ wait_for 30 "the controller is back by itself" curl -skf "https://127.0.0.1:$htt
 waits 2 || die "the waiting is not in the log"
 nothing_lost
 
+note "a fence token that cannot be read is trouble of the node, until it can"
+troubled() { [ -n "$(json '.trouble' node show n1)" ]; }
+well() { [ "$(cli api GET /api/v1/nodes/n1 | jq -r .trouble)" = "" ]; }
+fence=$(find "$lab/n1/fence" -type f | head -n 1)
+[ -n "$fence" ] || die "n1 has no fence token"
+cp "$fence" "$lab/fence.saved"
+: >"$fence"
+wait_for 30 "the node tells its trouble" troubled
+json .trouble node show n1 | grep -q 'no run is started.*is damaged' || die "another trouble: $(cli node show n1)"
+cli node ls | grep -q 'no run is started' || die "node ls does not tell it: $(cli node ls)"
+cat "$lab/fence.saved" >"$fence"
+wait_for 30 "the node is well again" well
+
 note "the spool's disk is full: the node says so, the run goes on and ends with its result"
 kill "${agent_pid[n1]}"
 wait "${agent_pid[n1]}" || true
@@ -70,8 +83,6 @@ c=$(campaign_submit small@1)
 r=$(json '.items[0].id' run ls --campaign "$c")
 wait_for 60 "the first records" acked 3
 dd if=/dev/zero of="$lab/n1/ballast" bs=4K 2>/dev/null || true
-troubled() { [ -n "$(json '.trouble' node show n1)" ]; }
-well() { [ "$(cli api GET /api/v1/nodes/n1 | jq -r .trouble)" = "" ]; }
 wait_for 30 "the node tells its trouble" troubled
 cli status | grep -q "make room" || die "the status does not ask for room"
 points() { [ "$(cli api GET "/api/v1/runs/$r" | jq .progress.points_done)" -ge "$1" ]; }

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "agent/disk.h"
+#include "agent/scan.h"
+#include "common/xalloc.h"
 #include "tests/unit/unit.h"
 
 static char dir[64];
@@ -76,6 +78,38 @@ START_TEST(a_damaged_fence_opens_nothing)
 }
 END_TEST
 
+START_TEST(a_damaged_fence_is_trouble)
+{
+	struct drive_list *drives = xcalloc(1, sizeof(*drives));
+	struct drive_id id = {.model = "M", .serial = "S1"};
+	struct err e = {0};
+	char path[256], text[256];
+
+	drive_list_add(drives, &id, "/dev/a", "");
+	snprintf(id.serial, sizeof(id.serial), "S2");
+	drive_list_add(drives, &id, "/dev/b", "");
+	snprintf(path, sizeof(path), "%s/fence", dir);
+	OK(disk_make_dir(path, &e));
+	fence_trouble(dir, NULL, text, sizeof(text));
+	ck_assert_str_eq(text, "");
+	fence_trouble(dir, drives, text, sizeof(text));
+	ck_assert_str_eq(text, "");
+	snprintf(path, sizeof(path), "%s/fence/%s", dir, drives->items[1].key);
+	OK(disk_write(path, "", 0, 0600, &e));
+	fence_trouble(dir, drives, text, sizeof(text));
+	ck_assert_msg(strstr(text, "no run is started") == text &&
+			      strstr(text, path) != NULL &&
+			      strstr(text, " is damaged") != NULL,
+		"%s", text);
+	OK(disk_write(path, "7\n", 2, 0600, &e));
+	fence_trouble(dir, drives, text, sizeof(text));
+	ck_assert_str_eq(text, "");
+	drive_list_free(drives);
+	snprintf(path, sizeof(path), "%s/fence", dir);
+	OK(disk_remove_tree(path, &e));
+}
+END_TEST
+
 START_TEST(a_fence_that_cannot_be_written_is_a_failure)
 {
 	struct err e = {0};
@@ -98,6 +132,7 @@ main(void)
 	tcase_add_test(tc, an_equal_token_passes_for_its_own_attempt_alone);
 	tcase_add_test(tc, the_highest_token_of_each_drive_is_kept);
 	tcase_add_test(tc, a_damaged_fence_opens_nothing);
+	tcase_add_test(tc, a_damaged_fence_is_trouble);
 	tcase_add_test(tc, a_fence_that_cannot_be_written_is_a_failure);
 	return unit_run("fence", tc);
 }

@@ -27,6 +27,7 @@
 #define CONNECTIONS_MAX 512
 #define CONNECTIONS_PER_ADDRESS 256 /* many agents may be behind one */
 #define IDLE_S 60		    /* above the 25 s of a long poll */
+#define QUIET_S 10 /* before the head of a first request: a handshake takes less */
 #define CONNECTION_MEMORY (32 * 1024)
 #define BODY_SKIP_MAX (8U << 20) /* read and dropped, so that a refusal arrives */
 #define PARAMETERS_MAX 32
@@ -181,6 +182,19 @@ read_peer(struct request *r)
 		memmove(r->peer, r->peer + 7, strlen(r->peer + 7) + 1);
 }
 
+/* Those that ask nothing, also for a handshake, must not shut out the others of their
+ * address for as long as those that do may be idle. */
+static void
+on_connection(void *arg, struct MHD_Connection *conn, void **own,
+	enum MHD_ConnectionNotificationCode code)
+{
+	(void)arg;
+	(void)own;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED)
+		MHD_set_connection_option(
+			conn, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)QUIET_S);
+}
+
 static struct request *
 new_request(
 	struct http *h, struct MHD_Connection *conn, const char *url, const char *method)
@@ -194,6 +208,7 @@ new_request(
 	r->path = xstrdup(url);
 	r->query = json_object();
 	h->requests++;
+	MHD_set_connection_option(conn, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_S);
 	api_call_init(c);
 	read_peer(r);
 	/* HEAD is GET whose body libmicrohttpd keeps to itself. */
@@ -596,8 +611,9 @@ start_server(struct http *h, const struct http_config *config, struct err *e)
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED,
-		on_completed, NULL, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
-		MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+		on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, NULL,
+		MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_ARRAY, tls,
+		MHD_OPTION_END);
 	if (h->mhd == NULL)
 		return err_set(e, ERR_INVALID, "the HTTP server could not be started%s",
 			h->tls ? ": is the key that of the certificate?" : "");

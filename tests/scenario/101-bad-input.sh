@@ -71,6 +71,12 @@ status=$(curl -sk -o "$lab/answer" -w '%{http_code}' -H 'Content-Type: applicati
 	"https://127.0.0.1:$http_port/api/v1/campaigns") || true
 [ "$status" = 413 ] || die "2 MiB answered with $status"
 
+note "a TLS handshake that is begun and does not go on is closed"
+exec 5<>"/dev/tcp/127.0.0.1/$http_port"
+printf '\x16\x03\x01\x02\x00\x01' >&5
+timeout 25 cat <&5 >/dev/null || die "it was still open after 25 s"
+exec 5>&-
+
 note "without a token, with a wrong one, with another content type"
 status=$(curl -sk -o "$lab/answer" -w '%{http_code}' -H 'Content-Type: application/json' -d '{}' \
 	"https://127.0.0.1:$http_port/api/v1/campaigns")

@@ -348,6 +348,33 @@ START_TEST(requests_in_one_packet_are_answered_in_turn)
 }
 END_TEST
 
+/* One that asked before may be idle for longer. */
+START_TEST(a_connection_that_asks_nothing_is_closed_soon)
+{
+	static const char head[] = "GET /v/text HTTP/1.1\r\n" AUTH "Host: a\r\n\r\n";
+	int64_t begin = clock_mono();
+	struct conn quiet, half, kept;
+
+	conn_open(&quiet);
+	conn_open(&half);
+	conn_open(&kept);
+	conn_send(&half, head, 20);
+	conn_send(&kept, head, strlen(head));
+	conn_wait(&kept, "plain");
+	conn_wait(&quiet, NULL);
+	conn_wait(&half, NULL);
+	ck_assert_int_ge(clock_mono() - begin, 9 * NS_PER_S);
+	ck_assert_int_le(clock_mono() - begin, 40 * NS_PER_S);
+	ck_assert(!kept.ended);
+	str_reset(&kept.in);
+	conn_send(&kept, head, strlen(head));
+	conn_wait(&kept, "plain");
+	conn_close(&quiet);
+	conn_close(&half);
+	conn_close(&kept);
+}
+END_TEST
+
 static const char hold_request[] = "POST /v/hold HTTP/1.1\r\n" END;
 
 static void
@@ -435,6 +462,7 @@ main(void)
 	tcase_add_test(tc, garbage_is_survived);
 	tcase_add_test(tc, one_connection_serves_many_requests);
 	tcase_add_test(tc, requests_in_one_packet_are_answered_in_turn);
+	tcase_add_test(tc, a_connection_that_asks_nothing_is_closed_soon);
 	tcase_add_test(tc, a_held_request_ends_when_its_client_leaves);
 	tcase_add_test(tc, stopping_answers_what_is_held_and_streamed);
 	tcase_add_test(tc, an_address_in_use_is_named);

@@ -86,9 +86,10 @@ static void
 is(const char *section, const char *name, const char *want)
 {
 	json_t *v = json_object_get(json_object_get(m, section), name);
-	char *text = v != NULL ? json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+	char *text;
 
-	ck_assert_msg(text != NULL, "%s.%s is not there", section, name);
+	ck_assert_msg(v != NULL, "%s.%s is not there", section, name);
+	text = json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT);
 	ck_assert_msg(strcmp(text, want) == 0, "%s.%s: %s", section, name, text);
 	free(text);
 }

@@ -3,6 +3,7 @@
 #include "cli/client.h"
 #include "cli/cmd.h"
 #include "cli/facts.h"
+#include "cli/health.h"
 #include "cli/missing.h"
 #include "cli/ref.h"
 #include "cli/rounds.h"
@@ -376,6 +377,23 @@ show_results(struct cli *c, const char *run, json_t *points, struct err *e)
 	return 0;
 }
 
+/* How the drive of a run was. */
+static int
+show_health(struct cli *c, const char *run, struct err *e)
+{
+	struct str path = {0};
+	json_t *doc = NULL;
+	int rc;
+
+	str_printf(&path, RUNS "/%s/health", run);
+	rc = client_get(c->client, str_text(&path), &doc, e);
+	if (rc == 0)
+		health_show(&c->out, doc);
+	json_decref(doc);
+	str_fini(&path);
+	return rc;
+}
+
 int
 cmd_run_show(struct cli *c, struct err *e)
 {
@@ -400,6 +418,8 @@ cmd_run_show(struct cli *c, struct err *e)
 	}
 	if (rc == 0 && points != NULL)
 		rc = show_results(c, ref.id, points, e);
+	if (rc == 0 && show_for_people(c))
+		rc = show_health(c, ref.id, e);
 	json_decref(points);
 	json_decref(doc);
 	str_fini(&path);

@@ -1,8 +1,10 @@
-/* The resource /environments: what a run ran on, by its hash. */
+/* What a run ran on, by its hash, and how its drive was before and after. */
 #include "common/err.h"
 #include "controller/api.h"
 #include "controller/doc.h"
 #include "controller/environment.h"
+#include "controller/health.h"
+#include "controller/result.h"
 #include "controller/store.h"
 
 int
@@ -22,4 +24,16 @@ api_environments_get(struct tx *t, struct api_call *c, struct err *e)
 		err_fix(e, "ssdlab run show RUN -o json has the hash of a run");
 	}
 	return -1;
+}
+
+int
+api_runs_health(struct tx *t, struct api_call *c, struct err *e)
+{
+	static const char *const names[] = {NULL};
+	int64_t attempt;
+
+	if (api_only_query(c, names, e) != 0 ||
+		result_attempt(t, c->id, &attempt, e) != 0)
+		return -1;
+	return health_json(t, attempt, &c->doc, e);
 }

@@ -16,6 +16,7 @@
 #include "controller/environment.h"
 #include "controller/event.h"
 #include "controller/flags.h"
+#include "controller/health.h"
 #include "controller/ledger.h"
 #include "controller/rounds.h"
 #include "controller/store.h"
@@ -241,6 +242,26 @@ apply_start(struct tx *t, const struct origin *o, const struct fact *f, struct e
 		(int64_t)json_integer_value(lag), o->attempt);
 }
 
+/* What nobody should miss of a drive's health is an alarm. */
+static int
+apply_health(struct tx *t, const struct origin *o, const struct fact *f, struct err *e)
+{
+	json_t *told = NULL, *text;
+	int rc = health_note(t, o->attempt, f->doc, &told, e);
+	size_t i;
+
+	if (rc != 0 && e->class == ERR_INVALID) {
+		rc = fact_alarm(t, o, "malformed", f->seq, e->text, NULL);
+		err_clear(e);
+	}
+	json_array_foreach (told, i, text)
+		if (rc == 0)
+			rc = fact_alarm(
+				t, o, "health", f->seq, json_string_value(text), e);
+	json_decref(told);
+	return rc;
+}
+
 static int
 apply_event(struct tx *t, const struct origin *o, const struct fact *f, struct err *e)
 {
@@ -259,6 +280,8 @@ apply_event(struct tx *t, const struct origin *o, const struct fact *f, struct e
 		return apply_start(t, o, f, e);
 	if (strcmp(event, "round.end") == 0 || strcmp(event, "steady") == 0)
 		return rounds_apply(t, o, f, e);
+	if (strcmp(event, "health") == 0)
+		return apply_health(t, o, f, e);
 	if (!step && !point)
 		return 0;
 	if (step && tx_exec(t, e,

@@ -17,6 +17,9 @@
 /* A kernel command line has at most 4,096 bytes on all machines we know. */
 #define TEXT_MAX 4200
 
+/* Of memory, so much is no difference. */
+#define MEMORY_STEP (UINT64_C(256) << 20)
+
 #define CPUS "sys/devices/system/cpu"
 
 static json_t *
@@ -257,6 +260,13 @@ processor(const char *root, const struct cpuinfo *c)
 	return o;
 }
 
+/* What the kernel keeps for itself is not the same after each boot. */
+static uint64_t
+rounded(uint64_t bytes)
+{
+	return (bytes + MEMORY_STEP / 2) / MEMORY_STEP * MEMORY_STEP;
+}
+
 static bool
 add_numa_node(void *arg, const char *dir)
 {
@@ -277,7 +287,7 @@ memory(const char *root)
 
 	if (sysfs_read(root, "proc/meminfo", text, sizeof(text)) &&
 		sscanf(text, "MemTotal: %llu kB", &kib) == 1)
-		json_put(o, "total_bytes", json_u64((uint64_t)kib * 1024));
+		json_put(o, "total_bytes", json_u64(rounded((uint64_t)kib * 1024)));
 	else
 		json_put(o, "total_bytes", json_null());
 	sysfs_each(root, "sys/devices/system/node", add_numa_node, numa);

@@ -20,6 +20,7 @@
 #include "runner/claim.h"
 #include "runner/control.h"
 #include "runner/engine.h"
+#include "runner/health.h"
 #include "runner/manifest.h"
 #include "runner/outbox.h"
 #include "runner/purge.h"
@@ -197,6 +198,21 @@ tell_environment(struct run *r)
 	json_decref(format);
 }
 
+/* Tells how the drive is, before or after everything is done to it. */
+static void
+tell_health(struct run *r, const char *moment)
+{
+	const struct health_place place = {.drive = &r->program.drive,
+		.fd = claim_fd(r->claim),
+		.block_dir = find_block_dir(r),
+		.smartctl = "smartctl"};
+	json_t *o = json_object();
+
+	json_put(o, "moment", json_string(moment));
+	json_put(o, "health", health_read(&place));
+	outbox_event(r->outbox, "health", o);
+}
+
 /* The engine is the kernel's own; a run on another one would be another measurement. */
 static void
 run_program(struct run *r)
@@ -235,6 +251,7 @@ run_program(struct run *r)
 	env.place = (struct reading_place){find_block_dir(r), is_nvme(r), env.fd};
 	tell_witness(r, "drive.found");
 	tell_environment(r);
+	tell_health(r, "before");
 	/* One that goes on has begun before. */
 	if (!r->resume.begun)
 		start_wait(&r->program.start, r->outbox, tick, r);
@@ -242,6 +259,7 @@ run_program(struct run *r)
 	/* a drive that fails may take minutes for each block */
 	if (r->result.end != STEPS_FAILED)
 		tell_witness(r, "drive.left");
+	tell_health(r, "after");
 	if (r->result.end != STEPS_CANCELLED || control_is_cancelled(r->control))
 		return;
 	/* Nobody gave the run up: it may be tried again when the server is back. */

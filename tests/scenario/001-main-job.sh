@@ -50,6 +50,16 @@ cli api GET "/api/v1/runs/$r/series?point=2" | jq -e '.items | length >= 2 and (
 cli api GET "/api/v1/runs/$r/histogram?point=2&kind=service" | jq -e '.n > 0 and (.bins | length > 1)' >/dev/null ||
 	die "no histogram of point 2"
 
+note "what it ran on and how its drive is are told"
+cli run show "$r" >"$lab/show.txt"
+grep -Eq "^environment +[0-9a-f]{12}: Linux " "$lab/show.txt" || die "the environment is not told: $(cat "$lab/show.txt")"
+grep -q "^none: virtual" "$lab/show.txt" || die "that a virtual drive has no health is not told"
+hash=$(json .environment.hash run show "$r")
+cli api GET "/api/v1/environments/$hash" >"$lab/environment.json"
+jq -e '.manifest.versions | .runner == .agent' "$lab/environment.json" >/dev/null || die "the versions are not told"
+[ "$(cli run ls --campaign "$c" -o json | jq -r '.items[].environment.hash' | sort -u | wc -l)" -le 2 ] ||
+	die "runs of the same kind of drive on one machine have more than two environments"
+
 note "rank orders four drives, compare shows two"
 cli rank --workload 4k-random-read -o json >"$lab/rank.json"
 jq -e '(.rankings[0].items // .items) | length == 4' "$lab/rank.json" >/dev/null || die "four drives were not ranked"

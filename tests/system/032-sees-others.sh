@@ -18,6 +18,8 @@ case $(result_of 1) in
 *) fail "not done: $(cat "$dir/runs/1/runner.log")" ;;
 esac
 grep -q '"manifest":{.*"kind":"loop".*"event":"environment"' "$dir/runs/1/records" || fail "no environment"
+[ "$(grep -c '"source":"none","why":"virtual".*"event":"health"' "$dir/runs/1/records")" = 2 ] ||
+	fail "the health is not told before and after"
 [ "$(readings 1 | grep -c '"other_written_bytes":"0"')" = 3 ] ||
 	fail "somebody is said to have written: $(readings 1)"
 say "alone: $(readings 1 | head -n 1)"

@@ -30,7 +30,7 @@ server(void)
 			"0xd0003a5\n"
 			"physical id\t: 0\nflags\t\t: fpu sse2\n\n"
 			"processor\t: 1\nmodel name\t: Xeon 8380\nphysical id\t: 1\n"},
-		{"proc/meminfo", "MemTotal:       1048576 kB\nMemFree: 5 kB"},
+		{"proc/meminfo", "MemTotal:       1000123 kB\nMemFree: 5 kB"},
 		{CPUS "/cpu0/cpufreq/scaling_governor", "performance"},
 		{CPUS "/cpu1/cpufreq/scaling_governor", "powersave"},
 		{CPUS "/cpufreq/scaling_governor", "not of a processor"},

@@ -194,6 +194,8 @@ static const struct example examples[] = {
 	{"/api/v1/runs/{r}/rounds", 3, "", ""},
 	{"/api/v1/runs/{r}/series", 1, "", ""},
 	{"/api/v1/runs/{r}/series", 4, "", ""},
+	{"/api/v1/runs/{r}/health", 1, "", ""},
+	{"/api/v1/runs/{r}/health", 4, "", ""},
 	{"/api/v1/runs/{r}/histogram", 1, "", "point=2"},
 	{"/api/v1/nodes", 0, "", ""},
 	{"/api/v1/nodes/{n}", 1, "", ""},
@@ -245,6 +247,10 @@ feed_whole_run(uint64_t attempt, uint64_t peak)
 	feed_text(RECORD_EVENT,
 		"{\"event\":\"purge.end\",\"at_ns\":\"5\",\"state\":\"done\","
 		"\"method\":\"zero\",\"took_ns\":\"7\",\"written_bytes\":\"9\"}");
+	feed_text(RECORD_EVENT, "{\"event\":\"health\",\"moment\":\"before\","
+				"\"health\":{\"source\":\"none\",\"why\":\"virtual\"}}");
+	feed_text(RECORD_EVENT, "{\"event\":\"health\",\"moment\":\"after\","
+				"\"health\":{\"source\":\"none\",\"why\":\"virtual\"}}");
 	feed_text(RECORD_EVENT, "{\"event\":\"environment\",\"manifest\":"
 				"{\"kernel\":{\"release\":\"6.1.0\"}}}");
 	feed_start_point(1, "fill", -1);

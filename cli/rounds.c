@@ -11,7 +11,6 @@
 #include "common/json.h"
 #include "common/parse.h"
 #include "common/str.h"
-#include "common/xalloc.h"
 
 /* Columns of a matrix; more do not fit a screen. */
 #define MATRIX_MAX 16
@@ -213,11 +212,29 @@ cell_of(const json_t *list, double block, double read)
 	return NULL;
 }
 
-/* Cells of all blocks in all mixes: I/Os per second, a row for each block, a column for
- * each share of reads. false when they are not such cells. */
+/* Whether these are cells of all blocks in all mixes, one of each. */
 static bool
-show_matrix(const struct out *o, const json_t *list)
+is_matrix(const json_t *list)
 {
+	double blocks[MATRIX_MAX], reads[MATRIX_MAX];
+	size_t n_blocks = values_of(list, "block_bytes", blocks);
+	size_t n_reads = values_of(list, "read_percent", reads);
+
+	for (size_t i = 0; i < n_blocks; i++)
+		for (size_t k = 0; k < n_reads; k++)
+			if (cell_of(list, blocks[i], reads[k]) == NULL)
+				return false;
+	return n_blocks >= 2 && n_reads >= 2 &&
+	       n_blocks * n_reads == json_array_size(list);
+}
+
+/* Shows such cells: the mean latency or I/Os per second, a row for each block, a column
+ * for each share of reads. */
+static void
+show_matrix(const struct out *o, const json_t *list, bool latency)
+{
+	const char *member = latency ? "service/lat_mean_ns" : "iops";
+	enum unit unit = latency ? UNIT_NS : UNIT_COUNT;
 	double blocks[MATRIX_MAX], reads[MATRIX_MAX];
 	size_t n_blocks = values_of(list, "block_bytes", blocks);
 	size_t n_reads = values_of(list, "read_percent", reads);
@@ -226,12 +243,10 @@ show_matrix(const struct out *o, const json_t *list)
 	char names[MATRIX_MAX][24];
 	json_t *rows;
 
-	if (n_blocks < 2 || n_reads < 2 || n_blocks * n_reads != json_array_size(list))
-		return false;
 	rows = json_array();
 	for (size_t k = 0; k < n_reads; k++) {
 		snprintf(names[k], sizeof(names[k]), "READ %g %%", reads[k]);
-		columns[k + 1] = (struct column){names[k], names[k], UNIT_COUNT, 0, NULL};
+		columns[k + 1] = (struct column){names[k], names[k], unit, 0, NULL};
 	}
 	for (size_t i = 0; i < n_blocks; i++) {
 		json_t *row = json_object();
@@ -242,29 +257,45 @@ show_matrix(const struct out *o, const json_t *list)
 				format_size((uint64_t)blocks[i], size, sizeof(size))));
 		for (size_t k = 0; k < n_reads; k++)
 			json_object_set(row, names[k],
-				json_object_get(
-					cell_of(list, blocks[i], reads[k]), "iops"));
+				json_at(cell_of(list, blocks[i], reads[k]), member));
 		json_array_append_new(rows, row);
 	}
 	table_print(o, rows, columns, n_reads + 1);
 	json_decref(rows);
-	return true;
+}
+
+/* Whether what is tracked first is a latency. */
+static bool
+tracks_latency(const json_t *test)
+{
+	const json_t *first = json_array_get(json_object_get(test, "tracking"), 0);
+
+	return show_text_is(first, "metric", "lat_mean_ns");
 }
 
 static void
 show_cells(const struct out *o, const json_t *test)
 {
 	const json_t *list = json_object_get(test, "cells");
-	char title[200];
-	bool window = json_has(test, "first_round");
+	bool latency = tracks_latency(test);
+	bool matrix = is_matrix(list);
+	struct str title = {0};
 
 	if (json_array_size(list) == 0)
 		return;
-	snprintf(title, sizeof(title), "Results of %s (%s of %s, service times)",
-		json_text_of(test, "test"), "means and merged histograms",
-		window ? "the window" : "all rounds that are not void");
-	show_title(o, title);
-	if (!show_matrix(o, list) || o->format == OUT_WIDE)
+	str_printf(&title, "Results of %s%s: %s of %s", json_text_of(test, "test"),
+		show_text_is(test, "verdict", "not_reached") ? ", which is not steady"
+							     : "",
+		!matrix	  ? "means, and service times,"
+		: latency ? "mean latencies"
+			  : "IOPS",
+		json_has(test, "first_round") ? "the window"
+					      : "all rounds that are not void");
+	show_title(o, str_text(&title));
+	str_fini(&title);
+	if (matrix)
+		show_matrix(o, list, latency);
+	if (!matrix || o->format == OUT_WIDE)
 		table_print(o, list, COLUMNS(cells));
 }
 

@@ -32,6 +32,7 @@ struct client {
 	char *authorization; /* header line, or NULL without a token */
 	bool loopback;
 	long limit_ms; /* of one exchange */
+	bool sent;     /* of the last exchange: some of the request went out */
 	CURL *curl;
 };
 
@@ -263,6 +264,22 @@ unreachable(const struct client *c, CURLcode code, const char *why, struct err *
 	return err_fix(e, "is ssdlab-controller running there? --server, SSDLAB_SERVER");
 }
 
+/* Whether any byte of a request went out in the try that has just ended. */
+static bool
+went_out(CURL *curl)
+{
+	long bytes = 0;
+
+	return curl_easy_getinfo(curl, CURLINFO_REQUEST_SIZE, &bytes) != CURLE_OK ||
+	       bytes > 0;
+}
+
+bool
+client_may_have_acted(const struct client *c, const struct err *e)
+{
+	return c->sent && (e->class == ERR_NET || e->class == ERR_TIMEOUT);
+}
+
 /* The connection broke after it stood: the request may have been served or not. */
 static bool
 broke(CURLcode code)
@@ -304,6 +321,7 @@ client_exchange(struct client *c, struct exchange *x, struct err *e)
 	CURLcode code = CURLE_OK;
 	int rc = 0;
 
+	c->sent = false;
 	if (authorize(c, e) != 0)
 		return -1;
 	curl_easy_reset(c->curl);
@@ -332,6 +350,7 @@ client_exchange(struct client *c, struct exchange *x, struct err *e)
 			poll(NULL, 0, TRY_AGAIN_MS);
 		str_reset(&x->text);
 		code = curl_easy_perform(c->curl);
+		c->sent |= went_out(c->curl);
 		if (!broke(code) || !(x->once || strcmp(x->method, "GET") == 0))
 			break;
 	}

@@ -47,6 +47,13 @@ void client_limit(struct client *c, int64_t ns);
  */
 bool client_may_pass(const struct err *e);
 
+/*
+ * client_may_have_acted says whether the controller may have done what the last exchange,
+ * which failed with e, asked for: the request went out, at least in part, and nobody
+ * answered for it.
+ */
+bool client_may_have_acted(const struct client *c, const struct err *e);
+
 /* One request and its answer. */
 struct exchange {
 	const char *method;

@@ -281,6 +281,15 @@ print_plan(const struct out *o, const json_t *plan)
 	str_fini(&line);
 }
 
+/* Says where in the file a refused document is wrong; the rest is no matter of a file. */
+static int
+place(const struct document *d, struct err *e)
+{
+	if (client_may_pass(e) || e->class == ERR_AUTH || e->class == ERR_FORBIDDEN)
+		return -1;
+	return document_place(d, e);
+}
+
 /* Reads the file and lets the controller plan it. Both are owned, also after an error. */
 static int
 plan_file(struct cli *c, struct document *ret_d, json_t **ret_plan, struct err *e)
@@ -290,7 +299,7 @@ plan_file(struct cli *c, struct document *ret_d, json_t **ret_plan, struct err *
 		return -1;
 	if (client_post(c->client, CAMPAIGNS "?dry_run=plan", ret_d->doc, ret_plan, e) !=
 		0)
-		return document_place(ret_d, e);
+		return place(ret_d, e);
 	return 0;
 }
 
@@ -379,18 +388,44 @@ follow_submitted(struct cli *c, const char *id, struct err *e)
 	return watch_follow(c->client, id, &o, &c->exit_code, e);
 }
 
+/*
+ * Says what became of a campaign that the controller did not answer for. Each start of
+ * the program makes a new Idempotency-Key: the same command again is another campaign.
+ */
+static int
+fail_reach(const struct cli *c, bool posted, struct err *e)
+{
+	if (posted && client_may_have_acted(c->client, e)) {
+		err_ctx(e, "not known whether the campaign was taken");
+		e->fix[0] = '\0'; /* that of a server that was never reached */
+		return err_fix(e,
+			"ssdlab campaign ls tells; the same command again makes "
+			"a second one if it was");
+	}
+	if (client_may_pass(e))
+		err_ctx(e, "not submitted");
+	return -1;
+}
+
 int
 cmd_campaign_submit(struct cli *c, struct err *e)
 {
 	struct document d;
 	json_t *plan;
 	json_t *doc = NULL;
+	bool posted = false;
 	int rc = plan_file(c, &d, &plan, e);
 
 	if (rc == 0)
 		rc = confirm(c, plan, e);
-	if (rc == 0 && client_post(c->client, CAMPAIGNS, d.doc, &doc, e) != 0)
-		rc = document_place(&d, e);
+	if (rc == 0) {
+		posted = true;
+		rc = client_post(c->client, CAMPAIGNS, d.doc, &doc, e);
+		if (rc != 0)
+			place(&d, e);
+	}
+	if (rc != 0)
+		fail_reach(c, posted, e);
 	if (rc == 0 && c->out.format == OUT_JSON)
 		out_json(&c->out, doc);
 	else if (rc == 0)

@@ -31,6 +31,7 @@ struct api_env {
 	const char *pin;	/* "sha256//...", "" without TLS */
 	uint16_t data_port;
 	bool open_reads;       /* GET needs no token */
+	int64_t late_ns;       /* of silence, after which a node is not called online */
 	struct seal_pair keys; /* the controller's static pair */
 };
 

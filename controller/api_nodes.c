@@ -13,6 +13,7 @@
 #include "controller/api.h"
 #include "controller/doc.h"
 #include "controller/event.h"
+#include "controller/liveness.h"
 #include "controller/node.h"
 #include "controller/store.h"
 
@@ -20,19 +21,47 @@
 #define MAX_RUNS_USUAL 4
 #define MAX_RUNS_LIMIT 1024
 
+/* The document of an answer holds for the instant that it is read at. */
+static int
+tell(struct tx *t, const struct api_call *c, json_t *doc, struct err *e)
+{
+	int64_t node;
+
+	if (api_parse_id(json_text_of(doc, "id"), 'n', "id", &node, e) != 0)
+		return -1;
+	return liveness_tell(t, node, c->env->late_ns, doc, e);
+}
+
+/* One node as it is now. */
+static int
+answer(struct tx *t, struct api_call *c, struct err *e)
+{
+	if (doc_answer(t, c, c->id, node_json, e) != 0 || tell(t, c, c->doc, e) != 0)
+		return -1;
+	doc_tag(c);
+	return 0;
+}
+
 int
 api_nodes_list(struct tx *t, struct api_call *c, struct err *e)
 {
 	static const char *const names[] = {"limit", "cursor", NULL};
 	int64_t after, limit;
 	struct cur *ids;
+	json_t *node;
+	size_t i;
 
 	if (api_only_query(c, names, e) != 0 || api_page(c, &after, &limit, e) != 0 ||
 		tx_query(t, &ids, e,
 			"SELECT id FROM node WHERE id > ?1 ORDER BY id LIMIT ?2", "ii",
-			after, limit + 1) != 0)
+			after, limit + 1) != 0 ||
+		doc_page(t, c, ids, limit, node_json, e) != 0)
 		return -1;
-	return doc_page(t, c, ids, limit, node_json, e);
+	json_array_foreach (json_object_get(c->doc, "items"), i, node)
+		if (tell(t, c, node, e) != 0)
+			return -1;
+	doc_tag(c);
+	return 0;
 }
 
 int
@@ -42,7 +71,7 @@ api_nodes_get(struct tx *t, struct api_call *c, struct err *e)
 
 	if (api_only_query(c, names, e) != 0)
 		return -1;
-	return doc_answer(t, c, c->id, node_json, e);
+	return answer(t, c, e);
 }
 
 /* What POST /nodes asks for. */
@@ -220,7 +249,7 @@ api_nodes_drain(struct tx *t, struct api_call *c, struct err *e)
 	if (doc_need_body(c, names, e) != 0 || doc_need_reason(c, &reason, e) != 0 ||
 		node_admin_change(t, c->id, NODE_DO_DRAIN, reason, c->actor, e) != 0)
 		return -1;
-	return doc_answer(t, c, c->id, node_json, e);
+	return answer(t, c, e);
 }
 
 int
@@ -231,5 +260,5 @@ api_nodes_resume(struct tx *t, struct api_call *c, struct err *e)
 	if ((c->body != NULL && json_only(c->body, "", names, e) != 0) ||
 		node_admin_change(t, c->id, NODE_DO_RESUME, "", c->actor, e) != 0)
 		return -1;
-	return doc_answer(t, c, c->id, node_json, e);
+	return answer(t, c, e);
 }

@@ -313,6 +313,7 @@ open_http(struct controller *c, struct err *e)
 	c->env.pin = c->boot.tls.pin;
 	c->env.data_port = (uint16_t)c->options->data_port;
 	c->env.open_reads = c->boot.open_reads;
+	c->env.late_ns = c->options->late_after;
 	c->env.keys = c->boot.keys;
 	c->sessions = session_book_new();
 	c->api = api_new(c->store, &c->env, c->sessions);

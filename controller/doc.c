@@ -34,9 +34,8 @@ doc_text(json_t *doc)
 	return str_take(&out);
 }
 
-/* The tag of an answer is a hash of it: equal answers, equal tags. */
-static void
-tag(struct api_call *c)
+void
+doc_tag(struct api_call *c)
 {
 	char *text = doc_text(json_incref(c->doc));
 
@@ -70,7 +69,7 @@ doc_page(struct tx *t, struct api_call *c, struct cur *ids, int64_t limit, doc_f
 		return -1;
 	}
 	api_answer_page(c, items, rc == 1 ? last : 0);
-	tag(c);
+	doc_tag(c);
 	return 0;
 }
 
@@ -79,7 +78,7 @@ doc_answer(struct tx *t, struct api_call *c, int64_t id, doc_fn *fn, struct err 
 {
 	if (fn(t, id, &c->doc, e) != 0)
 		return -1;
-	tag(c);
+	doc_tag(c);
 	return 0;
 }
 

@@ -32,6 +32,9 @@ typedef int doc_fn(struct tx *t, int64_t id, json_t **ret_doc, struct err *e);
 int doc_page(struct tx *t, struct api_call *c, struct cur *ids, int64_t limit, doc_fn *fn,
 	struct err *e);
 
+/* doc_tag sets the ETag of c->doc, a hash of it: equal answers, equal tags. */
+void doc_tag(struct api_call *c);
+
 /* doc_answer answers one object with its ETag. */
 int doc_answer(struct tx *t, struct api_call *c, int64_t id, doc_fn *fn, struct err *e);
 

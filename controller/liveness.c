@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/json.h"
 #include "controller/node.h"
 #include "controller/store.h"
 
@@ -55,8 +57,9 @@ look_at(struct tx *t, const struct liveness *l, const struct silent *s, struct e
 	int64_t silence = tx_mono(t) - s->since_mono;
 	char why[64];
 
-	/* noted before it would be late, and not each time: an idle lab writes little */
-	if (is_held(l, s->node) && silence < l->late_ns / 2)
+	/* noted well before it would be late, also when the next pass is not in time, and
+	 * not each time: an idle lab writes little */
+	if (is_held(l, s->node) && silence + LIVENESS_EVERY_NS < l->late_ns / 2)
 		return 0;
 	if (is_held(l, s->node))
 		return tx_exec(t, e,
@@ -82,4 +85,21 @@ liveness_pass(struct tx *t, void *arg, struct err *e)
 		if (look_at(t, l, &s, e) != 0)
 			return -1;
 	return rc;
+}
+
+int
+liveness_tell(struct tx *t, int64_t node, int64_t late_ns, json_t *doc, struct err *e)
+{
+	int64_t silence = 0;
+
+	if (strcmp(json_text_of(doc, "observed"), "online") != 0)
+		return 0;
+	if (tx_int(t, &silence, e,
+		    "SELECT CASE WHEN seen_epoch = ?2 THEN ?3 - seen_mono_ns"
+		    " ELSE ?4 - last_seen_ns END FROM node WHERE id = ?1",
+		    "iiii", node, (int64_t)tx_epoch(t), tx_mono(t), tx_wall(t)) < 0)
+		return -1;
+	if (silence >= late_ns)
+		json_put(doc, "observed", json_string("late"));
+	return 0;
 }

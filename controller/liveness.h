@@ -9,6 +9,7 @@
 #ifndef CONTROLLER_LIVENESS_H
 #define CONTROLLER_LIVENESS_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,5 +33,15 @@ struct liveness {
  * liveness.
  */
 int liveness_pass(struct tx *t, void *arg, struct err *e);
+
+/*
+ * liveness_tell corrects "observed" of a node's document (node_json) that is read now: a
+ * node not heard of for late_ns is "late" there, though the pass that notes it has not
+ * run yet, cannot write, or gives all nodes their time after a start. It writes nothing.
+ * Silence is told by the monotonic clock, before the first word to this controller by
+ * the wall clock.
+ */
+int liveness_tell(
+	struct tx *t, int64_t node, int64_t late_ns, json_t *doc, struct err *e);
 
 #endif

@@ -30,7 +30,8 @@ lab_up(void)
 	seal_init();
 	lab_env = (struct api_env){.public_url = "https://lab:7443",
 		.pin = "sha256//AAAA",
-		.data_port = 7444};
+		.data_port = 7444,
+		.late_ns = 15 * NS_PER_S};
 	seal_pair_new(&lab_env.keys);
 	lab_sessions = session_book_new();
 	api_call_init(&lab_call);

@@ -393,6 +393,81 @@ START_TEST(a_node_whose_poll_is_held_is_there)
 }
 END_TEST
 
+/* What the two answers say of the only node, which was heard of that long ago. */
+static void
+told_after(int64_t silent_ns, int64_t wall_ns, const char *want)
+{
+	struct err e = {0};
+	char *sql = xasprintf("UPDATE node SET seen_mono_ns = %" PRId64
+			      ", last_seen_ns = %" PRId64,
+		clock_mono() - silent_ns, clock_wall() - wall_ns);
+
+	rig_exec(sql);
+	free(sql);
+	OK(lab_ask(api_nodes_get, lab_first, NULL, &e));
+	ck_assert_str_eq(json_text_of(lab_call.doc, "observed"), want);
+	OK(lab_ask(api_nodes_list, 0, NULL, &e));
+	ck_assert_str_eq(
+		json_text_of(json_array_get(json_object_get(lab_call.doc, "items"), 0),
+			"observed"),
+		want);
+}
+
+START_TEST(a_node_not_heard_of_is_not_called_online_whether_a_pass_has_run_or_not)
+{
+	char tag[sizeof(lab_call.etag)];
+	struct err e = {0};
+
+	lab_begin("{}");
+	lab_env.late_ns = 15 * NS_PER_S;
+	says("b1", "1:running", "1:keep");
+	told_after(14 * NS_PER_S, 42 * NS_PER_S, "online");
+	OK(lab_ask(api_nodes_get, lab_first, NULL, &e));
+	memcpy(tag, lab_call.etag, sizeof(tag));
+	rig_exec("UPDATE node SET seen_mono_ns = seen_mono_ns - 28000000000");
+	OK(lab_ask(api_nodes_get, lab_first, NULL, &e));
+	ck_assert_str_eq(json_text_of(lab_call.doc, "observed"), "late");
+	ck_assert_str_ne(lab_call.etag, tag);
+	told_after(42 * NS_PER_S, 42 * NS_PER_S, "late");
+	/* a step of the wall clock is no silence */
+	told_after(1 * NS_PER_S, 1000 * NS_PER_S, "online");
+	/* after a start nothing is known of the monotonic clock of before */
+	rig_exec("UPDATE node SET seen_epoch = 0");
+	told_after(0, 42 * NS_PER_S, "late");
+	told_after(1000 * NS_PER_S, 3 * NS_PER_S, "online");
+	/* nothing was noted: that is for the pass */
+	rig_is("SELECT observed FROM node", "online");
+	rig_exec("UPDATE node SET observed = 'lost'");
+	told_after(0, 0, "lost");
+	lab_down();
+}
+END_TEST
+
+START_TEST(a_held_node_is_noted_so_often_that_it_is_never_told_late)
+{
+	lab_begin("{}");
+	for (int64_t late_s = 5; late_s <= 60; late_s++) {
+		int64_t silent_ns = 0;
+
+		quick = (struct liveness){.late_ns = late_s * NS_PER_S,
+			.lost_ns = 2 * late_s * NS_PER_S,
+			.held = &lab_first,
+			.n_held = 1};
+		/* passes at their distance until one notes it */
+		for (;;) {
+			silent_ns += LIVENESS_EVERY_NS;
+			ck_assert_int_lt(silent_ns, quick.late_ns);
+			rig_exec("UPDATE node SET last_seen_ns = 1");
+			liveness_after(silent_ns);
+			if (strcmp(rig_text("SELECT last_seen_ns > 1 FROM node"), "1") ==
+				0)
+				break;
+		}
+	}
+	lab_down();
+}
+END_TEST
+
 START_TEST(a_leased_drive_of_a_lost_node_is_released_by_a_person_only)
 {
 	struct err e = {0};
@@ -513,6 +588,9 @@ main(void)
 	tcase_add_test(tc, silence_makes_a_node_late_then_lost_and_frees_nothing);
 	tcase_add_test(tc, a_new_controller_gives_all_nodes_their_full_time);
 	tcase_add_test(tc, a_node_whose_poll_is_held_is_there);
+	tcase_add_test(tc,
+		a_node_not_heard_of_is_not_called_online_whether_a_pass_has_run_or_not);
+	tcase_add_test(tc, a_held_node_is_noted_so_often_that_it_is_never_told_late);
 	tcase_add_test(tc, a_leased_drive_of_a_lost_node_is_released_by_a_person_only);
 	tcase_add_test(
 		tc, a_node_that_has_seen_a_later_epoch_gets_nothing_new_until_a_restart);

@@ -431,14 +431,16 @@ cmd_help(const struct cmd *cmd, const char *noun, struct str *out)
 			str_puts(out, "\n");
 		help_row(&cmds[i], out);
 	}
-	str_puts(out, "\nEach command has --help. Ids may be written r12 or 12; nodes go "
-		      "by name and\n"
-		      "drives by serial too. stdout is data, stderr is talk.\n"
-		      "Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 not allowed, "
-		      "5 refused to\n"
-		      "protect a drive, 8 changed meanwhile, 9 timeout, 10 finished with "
-		      "failed runs,\n"
-		      "or converted, but not all of the load.\n");
+	str_puts(out,
+		"\nEach command has --help. Ids may be written r12 or 12; nodes and "
+		"campaigns\n"
+		"go by name and drives by serial too. stdout is data, stderr is "
+		"talk.\n"
+		"Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 not allowed, "
+		"5 refused to\n"
+		"protect a drive, 8 changed meanwhile, 9 timeout, 10 finished with "
+		"failed runs,\n"
+		"or converted, but not all of the load.\n");
 }
 
 /* Where, what, and the cure: one to three lines. */

@@ -146,7 +146,7 @@ cmd_campaign_show(struct cli *c, struct err *e)
 	json_t *doc = NULL;
 	int rc;
 
-	if (show_arg_id(c, 'c', &ref, e) != 0)
+	if (ref_campaign(c->client, c->args[0], &ref, e) != 0)
 		return -1;
 	str_printf(&path, CAMPAIGNS "/%s", ref.id);
 	rc = client_get(c->client, str_text(&path), &doc, e);
@@ -448,7 +448,8 @@ cmd_campaign_watch(struct cli *c, struct err *e)
 	struct watch_options o = {.out = &c->out};
 	struct ref ref;
 
-	if (show_arg_id(c, 'c', &ref, e) != 0 || watch_timeout(c, &o, e) != 0)
+	if (ref_campaign(c->client, c->args[0], &ref, e) != 0 ||
+		watch_timeout(c, &o, e) != 0)
 		return -1;
 	return watch_follow(c->client, ref.id, &o, &c->exit_code, e);
 }
@@ -461,7 +462,7 @@ cmd_campaign_cancel(struct cli *c, struct err *e)
 	json_t *doc = NULL;
 	int rc;
 
-	if (show_arg_id(c, 'c', &ref, e) != 0)
+	if (ref_campaign(c->client, c->args[0], &ref, e) != 0)
 		return -1;
 	str_printf(&path, CAMPAIGNS "/%s/cancel", ref.id);
 	rc = client_post(c->client, str_text(&path), NULL, &doc, e);

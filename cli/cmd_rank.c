@@ -20,7 +20,7 @@ rank_path(struct cli *c, struct str *path, struct err *e)
 		client_query(path, "suite", c->flags[FLAG_SUITE]);
 	if (c->flags[FLAG_CAMPAIGN] == NULL)
 		return 0;
-	if (ref_id(c->flags[FLAG_CAMPAIGN], 'c', &campaign, e) != 0)
+	if (ref_campaign(c->client, c->flags[FLAG_CAMPAIGN], &campaign, e) != 0)
 		return err_ctx(e, "--campaign");
 	client_query(path, "campaign", campaign.id);
 	return 0;

@@ -45,7 +45,7 @@ add_ids(struct cli *c, struct str *path, struct err *e)
 	struct ref ref;
 
 	if (c->flags[FLAG_CAMPAIGN] != NULL) {
-		if (ref_id(c->flags[FLAG_CAMPAIGN], 'c', &ref, e) != 0)
+		if (ref_campaign(c->client, c->flags[FLAG_CAMPAIGN], &ref, e) != 0)
 			return err_ctx(e, "--campaign");
 		client_query(path, "campaign", ref.id);
 	}
@@ -85,7 +85,7 @@ check_things(struct cli *c, struct err *e)
 	struct ref ref = {0};
 
 	if (c->flags[FLAG_CAMPAIGN] != NULL &&
-		(ref_id(c->flags[FLAG_CAMPAIGN], 'c', &ref, e) != 0 ||
+		(ref_campaign(c->client, c->flags[FLAG_CAMPAIGN], &ref, e) != 0 ||
 			check_thing(c, FLAG_CAMPAIGN, "campaigns", &ref, e) != 0))
 		return -1;
 	if (c->flags[FLAG_DRIVE] != NULL &&

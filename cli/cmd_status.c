@@ -24,7 +24,8 @@ static const struct column attention_columns[] = {
 
 static const struct column running_columns[] = {
 	{"RUN", "id", UNIT_TEXT, COL_KEEP, NULL},
-	{"CAMPAIGN", "campaign_name", UNIT_TEXT, 0, NULL},
+	{"CAMPAIGN", "campaign", UNIT_TEXT, COL_KEEP, NULL},
+	{"NAME", "campaign_name", UNIT_TEXT, 0, NULL},
 	{"NODE", "node/name", UNIT_TEXT, 0, NULL},
 	{"SERIAL", "drive/serial", UNIT_TEXT, COL_KEEP, NULL},
 	{"STATE", "state", UNIT_STATE, 0, NULL},

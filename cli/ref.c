@@ -12,6 +12,7 @@
 #include "common/str.h"
 
 #define NAMES_MAX 64 /* of nodes, to suggest from */
+#define NEWEST 5     /* campaigns that are told when there is none of a name */
 
 static bool
 is_number(const char *text)
@@ -118,6 +119,74 @@ ref_node(struct client *c, const char *text, struct ref *ret_ref, struct err *e)
 			err_fix(e, "ssdlab node enroll NAME makes one");
 	}
 	json_decref(doc);
+	return rc;
+}
+
+/* "c3 demo, c2 other" or, of one name, "c3 (running), c1 (done)". */
+static void
+list_campaigns(const json_t *items, bool named, struct str *out)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach (items, i, item)
+		str_printf(out, "%s%s %s%.60s%s", i > 0 ? ", " : "",
+			json_text_of(item, "id"), named ? "" : "(",
+			json_text_of(item, named ? "name" : "state"), named ? "" : ")");
+}
+
+static int
+no_campaign(struct client *c, const char *text, struct err *e)
+{
+	struct str list = {0};
+	json_t *doc;
+
+	if (client_list(c, "/api/v1/campaigns", NEWEST, &doc, e) != 0)
+		return -1;
+	list_campaigns(json_object_get(doc, "items"), true, &list);
+	err_set(e, ERR_NOTFOUND, "there is no campaign \"%.60s\"", text);
+	if (list.len == 0)
+		err_fix(e, "ssdlab campaign submit FILE makes one");
+	else
+		err_fix(e, "%s %.300s; ssdlab campaign ls",
+			json_has(doc, "next_cursor") ? "the newest are" : "there are",
+			str_text(&list));
+	json_decref(doc);
+	str_fini(&list);
+	return -1;
+}
+
+int
+ref_campaign(struct client *c, const char *text, struct ref *ret_ref, struct err *e)
+{
+	struct str path = {0};
+	struct str list = {0};
+	const json_t *items;
+	json_t *doc;
+	int rc = -1;
+
+	if (ref_id(text, 'c', ret_ref, NULL) == 0)
+		return 0;
+	str_puts(&path, "/api/v1/campaigns");
+	client_query(&path, "name", text);
+	if (client_list(c, str_text(&path), SIZE_MAX, &doc, e) != 0)
+		goto out;
+	items = json_object_get(doc, "items");
+	if (json_array_size(items) == 1) {
+		take_id(json_array_get(items, 0), ret_ref);
+		rc = 0;
+	} else if (json_array_size(items) == 0) {
+		rc = no_campaign(c, text, e);
+	} else {
+		list_campaigns(items, false, &list);
+		err_set(e, ERR_INVALID, "%zu campaigns are called \"%.60s\"",
+			json_array_size(items), text);
+		err_fix(e, "use an id: %.300s", str_text(&list));
+	}
+	json_decref(doc);
+out:
+	str_fini(&path);
+	str_fini(&list);
 	return rc;
 }
 

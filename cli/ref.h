@@ -1,7 +1,8 @@
 /*
  * ref - what people call a thing, turned into its id.
  *
- * "r12" and "12" are ids; a node may be called by its name, a drive by its serial.
+ * "r12" and "12" are ids; a node or a campaign may be called by its name, a drive by its
+ * serial.
  */
 #ifndef CLI_REF_H
 #define CLI_REF_H
@@ -28,6 +29,12 @@ int ref_id(const char *text, char letter, struct ref *ret_ref, struct err *e);
  */
 int ref_arg(const char *command, const char *text, char letter, struct ref *ret_ref,
 	struct err *e);
+
+/*
+ * ref_campaign finds a campaign by id or by a name that only one has. ERR_NOTFOUND with
+ * the newest there are, ERR_INVALID with the ids of those that share the name.
+ */
+int ref_campaign(struct client *c, const char *text, struct ref *ret_ref, struct err *e);
 
 /* ref_node finds a node by id or name. ERR_NOTFOUND with the names there are. */
 int ref_node(struct client *c, const char *text, struct ref *ret_ref, struct err *e);

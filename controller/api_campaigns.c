@@ -38,7 +38,8 @@ check_state(const char *state, struct err *e)
 int
 api_campaigns_list(struct tx *t, struct api_call *c, struct err *e)
 {
-	static const char *const names[] = {"limit", "cursor", "state", "label", NULL};
+	static const char *const names[] = {
+		"limit", "cursor", "state", "label", "name", NULL};
 	const char *state = c->query(c, "state");
 	const char *label = c->query(c, "label");
 	char *key = NULL;
@@ -56,8 +57,9 @@ api_campaigns_list(struct tx *t, struct api_call *c, struct err *e)
 		" AND (?2 IS NULL OR c.state = ?2)"
 		" AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(c.labels) l"
 		"  WHERE l.key = ?3 AND l.value = ?4))"
-		" ORDER BY c.id DESC LIMIT ?5",
-		"isssi", after, state, key, value, limit + 1);
+		" AND (?5 IS NULL OR c.name = ?5)"
+		" ORDER BY c.id DESC LIMIT ?6",
+		"issssi", after, state, key, value, c->query(c, "name"), limit + 1);
 	free(key);
 	free(value);
 	return rc != 0 ? -1 : doc_page(t, c, ids, limit, brief, e);

@@ -1,20 +1,14 @@
 #include "cli/client.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/config.h"
 #include "common/clock.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/serve_rig.h"
 
 /* The error that an answer becomes. */
 static struct err
@@ -168,35 +162,6 @@ START_TEST(a_controller_that_is_away_is_named_with_what_to_do)
 }
 END_TEST
 
-/* A socket that listens on loopback; its URL goes to url. */
-static int
-listener(const char *scheme, char *url, size_t size)
-{
-	struct sockaddr_in a = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t len = sizeof(a);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, len), 0);
-	ck_assert_int_eq(listen(fd, 16), 0);
-	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &len), 0);
-	snprintf(url, size, "--server=%s://127.0.0.1:%d", scheme, ntohs(a.sin_port));
-	return fd;
-}
-
-/* A client of the server that the option names; client_free, config_fini. */
-static struct client *
-client_of(char *server_option, struct config *cfg)
-{
-	static char name[] = "ssdlab";
-	static char no_token[] = "--token-file=";
-	char *argv[] = {name, server_option, no_token, NULL};
-	struct err e = {0};
-
-	OK(config_load(3, argv, cfg, &e));
-	return client_new(cfg);
-}
-
 START_TEST(what_never_went_out_was_not_done_and_what_did_may_have_been)
 {
 	static const struct {
@@ -210,9 +175,9 @@ START_TEST(what_never_went_out_was_not_done_and_what_did_may_have_been)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char server[80];
-		int fd = listener(rows[i].scheme, server, sizeof(server));
+		int fd = serve_listen(rows[i].scheme, server, sizeof(server));
 		struct config cfg = {0};
-		struct client *c = client_of(server, &cfg);
+		struct client *c = serve_client(server, &cfg);
 		struct err e = {0};
 
 		if (!rows[i].listens)
@@ -229,26 +194,6 @@ START_TEST(what_never_went_out_was_not_done_and_what_did_may_have_been)
 }
 END_TEST
 
-/* Serves what comes at fd: a plan is answered, anything else is hung up on. */
-static void
-serve_plans(int fd)
-{
-	static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
-				     "Connection: close\r\n\r\n{}";
-
-	for (;;) {
-		int peer = accept(fd, NULL, NULL);
-		char buf[4096];
-		ssize_t n = read(peer, buf, sizeof(buf) - 1);
-
-		buf[n > 0 ? n : 0] = '\0';
-		if (strstr(buf, "dry_run=plan") != NULL &&
-			write(peer, answer, sizeof(answer) - 1) < 0)
-			_exit(1);
-		close(peer);
-	}
-}
-
 /* What campaign submit says of a server. */
 static struct err
 submitted_to(char *server)
@@ -260,7 +205,7 @@ submitted_to(char *server)
 
 	ck_assert_int_eq(write(file, "name: x\n", 8), 8);
 	close(file);
-	cli.client = client_of(server, &cli.config);
+	cli.client = serve_client(server, &cli.config);
 	out_init(&cli.out, stdout, OUT_TABLE);
 	ck_assert_int_eq(cmd_campaign_submit(&cli, &e), -1);
 	client_free(cli.client);
@@ -272,14 +217,14 @@ submitted_to(char *server)
 START_TEST(submit_says_whether_the_campaign_may_be_there)
 {
 	char server[80];
-	int fd = listener("http", server, sizeof(server));
-	pid_t child = fork();
+	int fd = serve_listen("http", server, sizeof(server));
+	static const struct serve_row rows[] = {
+		{"POST /api/v1/campaigns?dry_run=plan ", "{}"},
+		{NULL, NULL},
+	};
+	pid_t child = serve_start(fd, rows);
 	struct err e;
 
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		serve_plans(fd);
-	}
 	e = submitted_to(server);
 	ck_assert_str_eq(err_name(e.class), "net");
 	ck_assert_ptr_eq(
@@ -288,9 +233,7 @@ START_TEST(submit_says_whether_the_campaign_may_be_there)
 	ck_assert_str_eq(e.fix,
 		"ssdlab campaign ls tells; the same command again makes a "
 		"second one if it was");
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	close(fd);
+	serve_stop(child, fd);
 	e = submitted_to(server);
 	ck_assert_ptr_eq(strstr(e.text, "not submitted: http://127."), e.text);
 	ck_assert_ptr_nonnull(strstr(e.fix, "is ssdlab-controller running there?"));

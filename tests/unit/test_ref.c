@@ -1,6 +1,7 @@
 #include "cli/ref.h"
 
-#include "tests/unit/unit.h"
+#include "common/json.h"
+#include "tests/unit/serve_rig.h"
 
 START_TEST(an_id_may_be_written_without_its_letter)
 {
@@ -35,6 +36,46 @@ START_TEST(a_command_says_what_it_takes)
 }
 END_TEST
 
+static const struct serve_row campaigns[] = {
+	{"GET /api/v1/campaigns?name=demo&",
+		"{\"items\":[{\"id\":\"c3\",\"name\":\"demo\",\"state\":\"running\"},"
+		"{\"id\":\"c1\",\"name\":\"demo\",\"state\":\"done\"}]}"},
+	{"GET /api/v1/campaigns?name=other%20one&",
+		"{\"items\":[{\"id\":\"c2\",\"name\":\"other "
+		"one\",\"state\":\"done\"}]}"},
+	{"GET /api/v1/campaigns?name=", "{\"items\":[]}"},
+	{"GET /api/v1/campaigns?limit=5 ",
+		"{\"items\":[{\"id\":\"c3\",\"name\":\"demo\"},{\"id\":\"c2\",\"name\":"
+		"\"other one\"}],\"next_cursor\":null}"},
+	{NULL, NULL},
+};
+
+START_TEST(a_campaign_goes_by_a_name_that_only_one_has)
+{
+	char server[80];
+	int fd = serve_listen("http", server, sizeof(server));
+	pid_t child = serve_start(fd, campaigns);
+	struct config cfg = {0};
+	struct client *c = serve_client(server, &cfg);
+	struct err e = {0};
+	struct ref ref;
+
+	OK(ref_campaign(c, "12", &ref, &e));
+	ck_assert_str_eq(ref.id, "c12");
+	OK(ref_campaign(c, "other one", &ref, &e));
+	ck_assert_str_eq(ref.id, "c2");
+	FAILS(ref_campaign(c, "demo", &ref, &e), ERR_INVALID,
+		"2 campaigns are called \"demo\"");
+	ck_assert_str_eq(e.fix, "use an id: c3 (running), c1 (done)");
+	FAILS(ref_campaign(c, "dmeo", &ref, &e), ERR_NOTFOUND,
+		"there is no campaign \"dmeo\"");
+	ck_assert_str_eq(e.fix, "there are c3 demo, c2 other one; ssdlab campaign ls");
+	serve_stop(child, fd);
+	client_free(c);
+	config_fini(&cfg);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -42,5 +83,6 @@ main(void)
 
 	tcase_add_test(tc, an_id_may_be_written_without_its_letter);
 	tcase_add_test(tc, a_command_says_what_it_takes);
+	tcase_add_test(tc, a_campaign_goes_by_a_name_that_only_one_has);
 	return unit_run("ref", tc);
 }

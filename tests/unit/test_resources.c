@@ -332,6 +332,8 @@ START_TEST(lists_come_in_pages)
 	ck_assert_str_eq(listed(api_campaigns_list, "state=queued"), "c1");
 	ck_assert_str_eq(listed(api_campaigns_list, "state=done"), "");
 	ck_assert_str_eq(listed(api_campaigns_list, "label=bench:sr"), "");
+	ck_assert_str_eq(listed(api_campaigns_list, "name=no-such"), "");
+	ck_assert_str_eq(listed(api_campaigns_list, "name=test"), "c1");
 	no_list(api_campaigns_list, "state=lost", "campaigns are never");
 	lab_down();
 }

@@ -89,7 +89,9 @@ read_head(const json_t *doc, struct campaign_doc *c, struct err *e)
 		return err_fix(e, "start the document with \"ssdlab\": \"campaign/v1\"");
 	if (strcmp(kind, "campaign/v1") != 0) {
 		err_set(e, ERR_INVALID, "\"ssdlab\" must be \"campaign/v1\"");
-		return err_at(e, "/ssdlab");
+		err_at(e, "/ssdlab");
+		return err_fix(e, "write campaign/v1, the only version that this "
+				  "controller reads");
 	}
 	if (copy_text(doc, "", "name", c->name, sizeof(c->name), e) != 0 ||
 		json_need_text(doc, "", "suite", &suite, e) != 0)

@@ -106,11 +106,28 @@ document_read(const char *path, const struct yaml_member *members, struct docume
 	return rc == 0 ? 0 : name_place(d, e);
 }
 
+/* "... at /drives/0" at the end of the sentence becomes "... in line 4". */
+static void
+name_line(const struct document *d, struct err *e)
+{
+	char *at = strstr(e->text, " at /");
+	char pointer[sizeof(e->text)];
+	size_t line, column;
+
+	if (at == NULL || strchr(at + 4, ' ') != NULL)
+		return;
+	snprintf(pointer, sizeof(pointer), "%s", at + 4);
+	if (yaml_find(str_text(&d->text), d->text.len, pointer, &line, &column) == 0)
+		snprintf(at, sizeof(e->text) - (size_t)(at - e->text), " in line %zu",
+			line);
+}
+
 int
 document_place(const struct document *d, struct err *e)
 {
 	size_t line, column;
 
+	name_line(d, e);
 	if (e->pointer[0] != '/' || yaml_find(str_text(&d->text), d->text.len, e->pointer,
 					    &line, &column) != 0)
 		return err_ctx(e, "%s", d->name);

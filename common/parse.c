@@ -90,6 +90,22 @@ bad:
 		(unsigned long long)min, (unsigned long long)max);
 }
 
+/* "4k" is 4 KiB to some programs and 4 kB to others. */
+static int
+suggest_unit(const char *text, const char *end, struct err *e)
+{
+	static const char letters[] = "kKmMgGtT";
+	const char *letter = end != NULL && *end != '\0' ? strchr(letters, *end) : NULL;
+	char binary, decimal;
+
+	if (letter == NULL || end[1] != '\0')
+		return -1;
+	binary = letters[(letter - letters) | 1];
+	decimal = binary == 'K' ? 'k' : binary;
+	return err_fix(e, "write %.*s%ciB, or %.*s%cB for powers of ten",
+		(int)(end - text), text, binary, (int)(end - text), text, decimal);
+}
+
 int
 parse_size(const char *text, uint64_t *ret_bytes, struct err *e)
 {
@@ -98,12 +114,14 @@ parse_size(const char *text, uint64_t *ret_bytes, struct err *e)
 	const struct unit *u = end != NULL ? unit_named(sizes, end) : NULL;
 	double bytes;
 
-	if (u == NULL)
-		return err_set(e, ERR_INVALID,
+	if (u == NULL) {
+		err_set(e, ERR_INVALID,
 			"\"%.40s\" is not a size; write a number and a unit, for example "
 			"4KiB "
 			"or 1.5TB",
 			text);
+		return suggest_unit(text, end, e);
+	}
 	bytes = x * (double)u->factor;
 	if (bytes > 1e18 || bytes != floor(bytes))
 		return err_set(e, ERR_INVALID,

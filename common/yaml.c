@@ -206,6 +206,35 @@ take_event(struct reader *r, const yaml_event_t *ev)
 	return 0;
 }
 
+/* Whether a tab is among what the line, counted from 0, begins with. */
+static bool
+tab_indents(const char *text, size_t len, size_t line)
+{
+	const char *end = text + len;
+
+	while (line > 0 && (text = memchr(text, '\n', (size_t)(end - text))) != NULL) {
+		text++;
+		line--;
+	}
+	while (text != NULL && text < end && *text == ' ')
+		text++;
+	return text != NULL && text < end && *text == '\t';
+}
+
+static int
+not_yaml(struct reader *r, const char *text, size_t len)
+{
+	const yaml_parser_t *p = &r->parser;
+
+	if (tab_indents(text, len, p->problem_mark.line)) {
+		fail(r->e, ERR_INVALID, p->problem_mark,
+			"a tab indents this line, which YAML does not allow");
+		return err_fix(r->e, "indent with blanks");
+	}
+	return fail(r->e, ERR_INVALID, p->problem_mark, "not valid YAML: %s",
+		p->problem != NULL ? p->problem : "unknown error");
+}
+
 /* Reads the whole text into nodes; the reader is finished by the caller in any case. */
 static int
 reader_run(struct reader *r, const char *text, size_t len)
@@ -222,10 +251,7 @@ reader_run(struct reader *r, const char *text, size_t len)
 		int rc;
 
 		if (!yaml_parser_parse(&r->parser, &ev))
-			return fail(r->e, ERR_INVALID, r->parser.problem_mark,
-				"not valid YAML: %s",
-				r->parser.problem != NULL ? r->parser.problem
-							  : "unknown error");
+			return not_yaml(r, text, len);
 		rc = take_event(r, &ev);
 		yaml_event_delete(&ev);
 		if (rc != 0)
@@ -381,7 +407,8 @@ make_scalar(struct maker *m, const struct node *n, enum yaml_type type, json_t *
 		return 0;
 	}
 	if (type == YAML_WHOLE) {
-		if (!n->plain || !is_digits(n->text))
+		/* a sign is taken: whose range it breaks knows that range */
+		if (!n->plain || !is_digits(n->text + (n->text[0] == '-')))
 			return refuse(m, n, "a whole number without quotes or unit");
 		return make_whole(m, n, 10, ret);
 	}

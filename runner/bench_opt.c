@@ -374,6 +374,32 @@ fill_rows(struct option rows[N_FLAGS + 2])
 	rows[N_FLAGS].val = 'h';
 }
 
+/* Options as fio and vdbench call them; the one here, and what else it differs in. */
+static const struct {
+	const char *other, *own;
+} others[] = {
+	{"bs", "block"},
+	{"blocksize", "block"},
+	{"xfersize", "block"},
+	{"iodepth", "in-flight"},
+	{"qd", "in-flight"},
+	{"threads", "in-flight"},
+	{"rwmixread", "read"},
+	{"rdpct", "read"},
+	{"runtime", "time"},
+	{"elapsed", "time"},
+	{"ioengine", "engine"},
+};
+
+static const char *
+own_name(const char *other)
+{
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(others[i].other, other) == 0)
+			return others[i].own;
+	return NULL;
+}
+
 /*
  * Says what is wrong with an option that getopt_long did not take: c is ':' when its
  * value is missing. optopt is its row or character; 0 when it is a long one not known.
@@ -382,6 +408,7 @@ static int
 refuse(const char *word, int c, struct err *e)
 {
 	const char *names[N_FLAGS + 2] = {NULL};
+	const char *own;
 	char name[40];
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
@@ -395,6 +422,9 @@ refuse(const char *word, int c, struct err *e)
 	if (optopt >= FIRST_FLAG || strncmp(word, "--help=", 7) == 0)
 		return err_set(e, ERR_INVALID, "%s takes no value", name);
 	err_set(e, ERR_INVALID, "%s is not an option of bench", name);
+	own = own_name(name + strspn(name, "-"));
+	if (own != NULL)
+		return err_fix(e, "did you mean --%s?", own);
 	for (size_t i = 0; i < N_FLAGS; i++)
 		names[i] = flags[i].name;
 	names[N_FLAGS] = "help";

@@ -368,6 +368,13 @@ START_TEST(what_cannot_be_read_is_named)
 	ck_assert_ptr_nonnull(strstr(e.fix, "known here: access, align, allow-write"));
 	FAILS(parse("a --inflight=8", &o, &e), ERR_INVALID, "--inflight is not an");
 	ck_assert_str_eq(e.fix, "did you mean \"in-flight\"?");
+	FAILS(parse("a --bs=4k", &o, &e), ERR_INVALID, "--bs is not an option");
+	ck_assert_str_eq(e.fix, "did you mean --block?");
+	FAILS(parse("a --iodepth 4", &o, &e), ERR_INVALID, "--iodepth is not an option");
+	ck_assert_str_eq(e.fix, "did you mean --in-flight?");
+	FAILS(parse("a --block 4k", &o, &e), ERR_INVALID,
+		"--block: \"4k\" is not a size");
+	ck_assert_str_eq(e.fix, "write 4KiB, or 4kB for powers of ten");
 	FAILS(parse("a -x 8", &o, &e), ERR_INVALID, "-x is not an option");
 	FAILS(parse("a --block", &o, &e), ERR_INVALID, "--block needs a value");
 	FAILS(parse("a -o", &o, &e), ERR_INVALID, "-o needs a value");

@@ -157,6 +157,12 @@ START_TEST(a_pointer_of_the_controller_is_found_in_the_file)
 	err_set(&e, ERR_NET, "cannot be reached");
 	document_place(&d, &e);
 	ck_assert_ptr_nonnull(strstr(e.text, "c.yaml: cannot be reached"));
+	err_clear(&e);
+	err_set(&e, ERR_INVALID, "drive S1 is already in the list at /drives/0");
+	err_at(&e, "/drives/1");
+	document_place(&d, &e);
+	ck_assert_msg(strstr(e.text, "drive S1 is already in the list in line 3") != NULL,
+		"%s", e.text);
 	document_fini(&d);
 }
 END_TEST

@@ -23,6 +23,13 @@ START_TEST(sizes_without_or_with_wrong_units_are_refused)
 
 	FAILS(parse_size("4096", &n, &e), ERR_INVALID, "write a number and a unit");
 	FAILS(parse_size("4K", &n, &e), ERR_INVALID, "\"4K\" is not a size");
+	ck_assert_str_eq(e.fix, "write 4KiB, or 4kB for powers of ten");
+	FAILS(parse_size("4k", &n, &e), ERR_INVALID, "\"4k\" is not a size");
+	ck_assert_str_eq(e.fix, "write 4KiB, or 4kB for powers of ten");
+	FAILS(parse_size("1.5t", &n, &e), ERR_INVALID, "is not a size");
+	ck_assert_str_eq(e.fix, "write 1.5TiB, or 1.5TB for powers of ten");
+	FAILS(parse_size("4", &n, &e), ERR_INVALID, "is not a size");
+	ck_assert_str_eq(e.fix, "");
 	FAILS(parse_size("-4KiB", &n, &e), ERR_INVALID, "is not a size");
 	FAILS(parse_size(" 4KiB", &n, &e), ERR_INVALID, "is not a size");
 	FAILS(parse_size("0.3B", &n, &e), ERR_INVALID, "whole number of bytes");

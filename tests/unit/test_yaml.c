@@ -49,6 +49,8 @@ START_TEST(scalars_are_texts_unless_the_member_is_known_as_something_else)
 	ck_assert_str_eq(read_as(campaign, "name: no\npurpose: 1.20\nrepeats: 3\n"
 					   "paused: true\n"),
 		"{\"name\":\"no\",\"purpose\":\"1.20\",\"repeats\":3,\"paused\":true}");
+	/* the range is for the controller to say */
+	ck_assert_str_eq(read_as(campaign, "repeats: -1\n"), "{\"repeats\":-1}");
 	ck_assert_str_eq(read_as(campaign, "labels: {bench: 1, on: off, \"a b\": ~}\n"),
 		"{\"labels\":{\"bench\":\"1\",\"on\":\"off\",\"a b\":\"~\"}}");
 	ck_assert_str_eq(read_as(campaign, "workloads:\n- 4k\n- 0x10\ndrives:\n"

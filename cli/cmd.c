@@ -293,23 +293,43 @@ add_outputs(const struct cmd *cmd, struct str *out)
 	}
 }
 
+/* The one of its own outputs that was probably meant, and all of them. */
+static int
+suggest_output(const struct cmd *cmd, const char *text, struct err *e)
+{
+	const char *own[OUT_YAML + 2];
+	struct err guess = {0};
+	struct str names = {0};
+	size_t n = 0;
+	bool close;
+
+	for (int i = 0; out_format_name((enum out_format)i) != NULL; i++)
+		if ((cmd->outputs >> i & 1) != 0)
+			own[n++] = out_format_name((enum out_format)i);
+	own[n] = NULL;
+	err_suggest(&guess, text, own);
+	close = strncmp(guess.fix, "did you mean", 12) == 0;
+	add_outputs(cmd, &names);
+	err_fix(e, "%s%sits outputs are %s", close ? guess.fix : "", close ? " " : "",
+		str_text(&names));
+	str_fini(&names);
+	return -1;
+}
+
 static int
 check_output(struct cmd_line *l, struct err *e)
 {
-	struct str names = {0};
+	const char *text = l->flags[FLAG_OUTPUT];
 
-	if (l->flags[FLAG_OUTPUT] == NULL)
+	if (text == NULL)
 		return 0;
-	if (out_parse_format(l->flags[FLAG_OUTPUT], &l->format, e) != 0)
-		return -1;
+	if (out_parse_format(text, &l->format, e) != 0)
+		return suggest_output(l->cmd, text, e);
 	if ((l->cmd->outputs >> l->format & 1) != 0)
 		return 0;
-	add_outputs(l->cmd, &names);
 	err_set(e, ERR_INVALID, "%s%s%s has no output \"%s\"", l->cmd->noun,
-		l->cmd->verb[0] != '\0' ? " " : "", l->cmd->verb, l->flags[FLAG_OUTPUT]);
-	err_fix(e, "its outputs are %s", str_text(&names));
-	str_fini(&names);
-	return -1;
+		l->cmd->verb[0] != '\0' ? " " : "", l->cmd->verb, text);
+	return suggest_output(l->cmd, text, e);
 }
 
 /* What is written here goes into JSON and URLs. */

@@ -54,8 +54,7 @@ out_parse_format(const char *text, enum out_format *ret_format, struct err *e)
 		*ret_format = (enum out_format)i;
 		return 0;
 	}
-	err_set(e, ERR_INVALID, "\"%.40s\" is not an output format", text);
-	return err_suggest(e, text, formats);
+	return err_set(e, ERR_INVALID, "\"%.40s\" is not an output format", text);
 }
 
 const char *
@@ -180,6 +179,7 @@ static const struct {
 	{"pending", "\033[33m"},
 	{"queued", "\033[33m"},
 	{"late", "\033[33m"},
+	{"cancelling", "\033[33m"},
 	{"draining", "\033[33m"},
 	{"unapproved", "\033[33m"},
 	{"absent", "\033[33m"},

@@ -110,7 +110,11 @@ START_TEST(a_wrong_command_line_says_what_was_probably_meant)
 	refused("node enroll sr-01 -ocsv", "node enroll has no output \"csv\"",
 		"its outputs are table, wide, json");
 	refused("run ls -o jsn", "\"jsn\" is not an output format",
-		"did you mean \"json\"?");
+		"did you mean \"json\"? its outputs are table, wide, json, csv, name");
+	refused("run ls -o xml", "\"xml\" is not an output format",
+		"its outputs are table, wide, json, csv, name");
+	refused("campaign convert f -o xml", "\"xml\" is not an output format",
+		"did you mean \"yaml\"? its outputs are json, yaml");
 	refused("campaign submit f --yes=no", "option --yes takes no value",
 		"usage: ssdlab campaign submit FILE");
 	refused("node enroll sr\xff", "argument 3 is not UTF-8",

@@ -181,8 +181,14 @@ typed_serial(struct cli *c, const json_t *drive, const char *what, char *buf, si
 	}
 	err_set(e, ERR_UNSAFE, "\"%.60s\" is not the serial of %s", buf,
 		json_text_of(drive, "id"));
-	return err_fix(e, "look at the drive's label; ssdlab drive show %s",
-		json_text_of(drive, "id"));
+	/* not where to copy it from: typing it is to prove that the drive was looked at
+	 */
+	return err_fix(e,
+		"read it off the drive's label, or on %.60s: nvme id-ctrl %.60s "
+		"(smartctl "
+		"-i for SAS and SATA)",
+		json_text_of(json_object_get(drive, "node"), "name"),
+		json_text_of(drive, "path"));
 }
 
 /* How a drive is after a verb, and the run that has to end for it. */

@@ -13,6 +13,7 @@
 #include "common/str.h"
 
 #define CAMPAIGNS "/api/v1/campaigns"
+#define READ_TRIES 5 /* of a campaign and its runs, until they tell the same */
 
 static const struct yaml_member drive_members[] = {
 	{"serial", YAML_TEXT, NULL},
@@ -66,11 +67,21 @@ runs_text(const json_t *campaign, struct str *out)
 		add_count(runs, names[i], out);
 }
 
+/* The state in one word; one whose runs are being stopped says so. */
+static void
+state_text(const json_t *campaign, struct str *out)
+{
+	str_puts(out, json_is_true(json_object_get(campaign, "cancelling"))
+			      ? "cancelling"
+			      : json_text_of(campaign, "state"));
+}
+
 static const struct column campaigns[] = {
 	{"ID", "id", UNIT_TEXT, COL_KEEP, NULL},
 	{"NAME", "name", UNIT_TEXT, 0, NULL},
 	{"SUITE", "suite", UNIT_TEXT, 0, NULL},
-	{"STATE", "state", UNIT_STATE, 0, NULL},
+	{"STATE", "state", UNIT_STATE, 0, state_text},
+	{"CANCELLING", "cancelling", UNIT_YES, COL_CSV, NULL},
 	{"RUNS", "runs/total", UNIT_TEXT, 0, runs_text},
 	{"DONE", "runs/done", UNIT_WHOLE, COL_CSV, NULL},
 	{"FAILED", "runs/failed", UNIT_WHOLE, COL_CSV, NULL},
@@ -138,6 +149,83 @@ show_starts(const struct out *o, const json_t *list)
 	table_print(o, list, COLUMNS(starts));
 }
 
+/* Counts of states as a campaign has them, of the runs in a list. New reference. */
+static json_t *
+count_runs(const json_t *items, const json_t *names)
+{
+	json_t *counts = json_object();
+	const char *name;
+	json_t *run, *value;
+	size_t i;
+
+	json_object_foreach ((json_t *)(uintptr_t)names, name, value)
+		json_put(counts, name, json_integer(0));
+	json_put(counts, "total", json_integer((json_int_t)json_array_size(items)));
+	json_array_foreach (items, i, run) {
+		const char *state = json_text_of(run, "state");
+		json_int_t n = json_integer_value(json_object_get(counts, state));
+
+		json_put(counts, state, json_integer(n + 1));
+	}
+	return counts;
+}
+
+/*
+ * Reads a campaign and its runs until both tell the same; should the runs never rest, the
+ * counts are those of the list. Both are owned, also after an error.
+ */
+static int
+read_both(
+	struct cli *c, const char *id, json_t **ret_doc, json_t **ret_runs, struct err *e)
+{
+	struct str path = {0};
+	struct str list = {0};
+	bool agree = false;
+	int rc = 0;
+
+	str_printf(&path, CAMPAIGNS "/%s", id);
+	str_printf(&list, CAMPAIGNS "/%s/runs", id);
+	for (int i = 0; rc == 0 && !agree && i < READ_TRIES; i++) {
+		json_t *counts;
+
+		json_decref(*ret_doc);
+		json_decref(*ret_runs);
+		*ret_doc = *ret_runs = NULL;
+		rc = client_get(c->client, str_text(&path), ret_doc, e);
+		if (rc == 0)
+			rc = client_list(
+				c->client, str_text(&list), SHOW_ALL, ret_runs, e);
+		if (rc != 0)
+			break;
+		counts = count_runs(json_object_get(*ret_runs, "items"),
+			json_object_get(*ret_doc, "runs"));
+		agree = json_equal(counts, json_object_get(*ret_doc, "runs"));
+		json_put(*ret_doc, "runs", counts);
+	}
+	str_fini(&path);
+	str_fini(&list);
+	return rc;
+}
+
+static int
+show_people(struct cli *c, const char *id, struct err *e)
+{
+	json_t *doc = NULL;
+	json_t *runs = NULL;
+	int rc = read_both(c, id, &doc, &runs, e);
+
+	if (rc == 0) {
+		show_item(c, doc, COLUMNS(campaigns));
+		show_starts(&c->out, json_object_get(doc, "starts"));
+		show_title(&c->out, "Runs");
+		table_print(
+			&c->out, json_object_get(runs, "items"), show_runs, show_runs_n);
+	}
+	json_decref(doc);
+	json_decref(runs);
+	return rc;
+}
+
 int
 cmd_campaign_show(struct cli *c, struct err *e)
 {
@@ -148,19 +236,12 @@ cmd_campaign_show(struct cli *c, struct err *e)
 
 	if (ref_campaign(c->client, c->args[0], &ref, e) != 0)
 		return -1;
+	if (show_for_people(c))
+		return show_people(c, ref.id, e);
 	str_printf(&path, CAMPAIGNS "/%s", ref.id);
 	rc = client_get(c->client, str_text(&path), &doc, e);
 	if (rc == 0)
 		show_item(c, doc, COLUMNS(campaigns));
-	if (rc == 0 && show_for_people(c)) {
-		const struct listing l = {
-			str_text(&path), SHOW_ALL, show_runs, show_runs_n, "", NULL};
-
-		str_puts(&path, "/runs");
-		show_starts(&c->out, json_object_get(doc, "starts"));
-		show_title(&c->out, "Runs");
-		rc = show_list(c, &l, e);
-	}
 	json_decref(doc);
 	str_fini(&path);
 	return rc;
@@ -296,7 +377,9 @@ plan_file(struct cli *c, struct document *ret_d, json_t **ret_plan, struct err *
 {
 	*ret_plan = NULL;
 	if (document_read(c->args[0], campaign_members, ret_d, e) != 0)
-		return -1;
+		return e->class == ERR_INVALID
+			       ? err_fix(e, "man 5 ssdlab-campaign has examples")
+			       : -1;
 	if (client_post(c->client, CAMPAIGNS "?dry_run=plan", ret_d->doc, ret_plan, e) !=
 		0)
 		return place(ret_d, e);
@@ -454,6 +537,56 @@ cmd_campaign_watch(struct cli *c, struct err *e)
 	return watch_follow(c->client, ref.id, &o, &c->exit_code, e);
 }
 
+/* Nothing is left to cancel of a campaign that had ended, whoever asks. */
+static int
+ended_before(const json_t *campaign, struct err *e)
+{
+	const char *id = json_text_of(campaign, "id");
+
+	err_set(e, ERR_CHANGED, "nothing was cancelled: %s had ended before and is %s",
+		id, json_text_of(campaign, "state"));
+	return err_fix(e, "ssdlab campaign show %s", id);
+}
+
+static void
+tell_cancel(const json_t *campaign)
+{
+	const char *id = json_text_of(campaign, "id");
+
+	if (json_is_true(json_object_get(campaign, "cancelling")))
+		talk("%s is being cancelled: its running runs are being stopped; ssdlab "
+		     "campaign watch %s waits for that",
+			id, id);
+	else
+		talk("%s is %s", id, json_text_of(campaign, "state"));
+}
+
+/*
+ * Cancels the campaign at path; *doc, as it was before, is replaced by what it is then.
+ * One that was cancelled before is as it was wanted.
+ */
+static int
+cancel(struct cli *c, const char *path, json_t **doc, struct err *e)
+{
+	struct str verb = {0};
+	json_t *after = NULL;
+	int rc;
+
+	if (show_text_is(*doc, "state", "cancelled"))
+		return 0;
+	if (show_text_is(*doc, "state", "done") || show_text_is(*doc, "state", "failed"))
+		return ended_before(*doc, e);
+	str_printf(&verb, "%s/cancel", path);
+	rc = client_post(c->client, str_text(&verb), NULL, &after, e);
+	str_fini(&verb);
+	if (rc != 0)
+		return -1;
+	json_decref(*doc);
+	*doc = after;
+	/* its last run was faster */
+	return show_text_is(after, "state", "done") ? ended_before(after, e) : 0;
+}
+
 int
 cmd_campaign_cancel(struct cli *c, struct err *e)
 {
@@ -464,15 +597,14 @@ cmd_campaign_cancel(struct cli *c, struct err *e)
 
 	if (ref_campaign(c->client, c->args[0], &ref, e) != 0)
 		return -1;
-	str_printf(&path, CAMPAIGNS "/%s/cancel", ref.id);
-	rc = client_post(c->client, str_text(&path), NULL, &doc, e);
+	str_printf(&path, CAMPAIGNS "/%s", ref.id);
+	rc = client_get(c->client, str_text(&path), &doc, e);
+	if (rc == 0)
+		rc = cancel(c, str_text(&path), &doc, e);
 	if (rc == 0 && c->out.format == OUT_JSON)
 		out_json(&c->out, doc);
 	else if (rc == 0)
-		talk("%s is %s%s", ref.id, json_text_of(doc, "state"),
-			show_text_is(doc, "state", "running")
-				? "; its running runs are being stopped"
-				: "");
+		tell_cancel(doc);
 	json_decref(doc);
 	str_fini(&path);
 	return rc;

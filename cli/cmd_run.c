@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/client.h"
@@ -17,25 +18,55 @@
 
 #define RUNS "/api/v1/runs"
 
-/* Times may be written as how long ago: "2d". */
+#define TIME_CHARS 40 /* of "2026-11-30T10:00:00Z", with a part of a second */
+
+/* A day "2026-11-30" that there is, as the instant at which it begins, UTC. */
+static bool
+begin_of_day(const char *text, char buf[TIME_CHARS])
+{
+	char again[TIME_CHARS];
+	int64_t ns;
+
+	if (strlen(text) != 10)
+		return false;
+	snprintf(buf, TIME_CHARS, "%sT00:00:00Z", text);
+	/* strptime takes the 31st of February for a day in March */
+	return human_parse_time(buf, &ns) &&
+	       strncmp(format_time(ns, again, sizeof(again)), text, 10) == 0;
+}
+
+/* Times may be written as how long ago, "2d", or as a day; the text is in buf or text. */
+static const char *
+resolve_time(const struct cli *c, const char *text, char buf[TIME_CHARS])
+{
+	int64_t ns;
+
+	if (human_parse_time(text, &ns))
+		return text;
+	if (begin_of_day(text, buf))
+		return buf;
+	if (parse_duration(text, &ns, NULL) == 0)
+		return format_time(c->out.now_ns - ns, buf, TIME_CHARS);
+	return NULL;
+}
+
 static int
 add_time(struct cli *c, enum flag flag, const char *name, struct str *path, struct err *e)
 {
-	const char *text = c->flags[flag];
-	char buf[40];
-	int64_t ns;
+	char buf[TIME_CHARS];
+	const char *time;
 
-	if (text == NULL)
+	if (c->flags[flag] == NULL)
 		return 0;
-	if (!human_parse_time(text, &ns)) {
-		if (parse_duration(text, &ns, NULL) != 0) {
-			err_set(e, ERR_INVALID, "--%s: \"%.40s\" is no time", name, text);
-			return err_fix(e, "write 2d for two days ago, or "
-					  "2026-11-30T10:00:00Z");
-		}
-		text = format_time(c->out.now_ns - ns, buf, sizeof(buf));
+	time = resolve_time(c, c->flags[flag], buf);
+	if (time == NULL) {
+		err_set(e, ERR_INVALID, "--%s: \"%.40s\" is no time", name,
+			c->flags[flag]);
+		return err_fix(e,
+			"write 2d for two days ago, 2026-11-30 for its begin in "
+			"UTC, or 2026-11-30T10:00:00Z");
 	}
-	client_query(path, name, text);
+	client_query(path, name, time);
 	return 0;
 }
 
@@ -167,10 +198,17 @@ no_runs(struct cli *c, struct err *e)
 
 	if (check_things(c, e) != 0 || check_texts(c, e) != 0)
 		return -1;
-	for (size_t i = 0; i < sizeof(looked) / sizeof(looked[0]); i++)
-		if (c->flags[looked[i].flag] != NULL)
-			str_printf(&text, "%s %s %s", text.len > 0 ? "," : "",
-				looked[i].name, c->flags[looked[i].flag]);
+	for (size_t i = 0; i < sizeof(looked) / sizeof(looked[0]); i++) {
+		const char *value = c->flags[looked[i].flag];
+		char buf[TIME_CHARS];
+
+		if (value == NULL)
+			continue;
+		if (looked[i].flag == FLAG_SINCE || looked[i].flag == FLAG_UNTIL)
+			value = resolve_time(c, value, buf);
+		str_printf(&text, "%s %s %s", text.len > 0 ? "," : "", looked[i].name,
+			value);
+	}
 	if (text.len > 0)
 		talk("no runs%s", str_text(&text));
 	else

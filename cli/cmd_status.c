@@ -9,6 +9,7 @@
 #include "common/json.h"
 #include "common/parse.h"
 #include "common/str.h"
+#include "common/xalloc.h"
 
 #define WAITING_MAX 20 /* runs listed with all that holds them */
 #define FAILED_DAYS 7  /* runs made that long ago are looked at */
@@ -18,7 +19,7 @@ static const struct column attention_columns[] = {
 	{"WHAT", "what", UNIT_TEXT, COL_KEEP, NULL},
 	{"WHERE", "where", UNIT_TEXT, 0, NULL},
 	{"STATE", "state", UNIT_STATE, COL_KEEP, NULL},
-	{"WHY", "why", UNIT_TEXT, 0, NULL},
+	{"WHY", "why", UNIT_TEXT, COL_LATE, NULL},
 	{"HELP", "help", UNIT_TEXT, COL_KEEP, NULL},
 };
 
@@ -199,6 +200,39 @@ new_list(json_t *o, const char *name)
 	return list;
 }
 
+/* In the order in which the scheduler takes them: priority, then age. */
+static int
+compare_waiting(const void *a, const void *b)
+{
+	const json_t *x = *(json_t *const *)a;
+	const json_t *y = *(json_t *const *)b;
+	double xp = 0, yp = 0;
+	long long xn = strtoll(json_text_of(x, "id") + 1, NULL, 10);
+	long long yn = strtoll(json_text_of(y, "id") + 1, NULL, 10);
+
+	json_number(json_object_get(x, "priority"), &xp);
+	json_number(json_object_get(y, "priority"), &yp);
+	if (xp != yp)
+		return xp > yp ? -1 : 1;
+	return (xn > yn) - (xn < yn);
+}
+
+static json_t *
+waiting_order(const json_t *runs)
+{
+	size_t n = json_array_size(runs);
+	json_t **order = xcalloc(n + 1, sizeof(json_t *));
+	json_t *sorted = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		order[i] = json_array_get(runs, i);
+	qsort(order, n, sizeof(json_t *), compare_waiting);
+	for (size_t i = 0; i < n; i++)
+		json_array_append(sorted, order[i]);
+	free(order);
+	return sorted;
+}
+
 static int
 read_lists(struct cli *c, json_t *status, struct err *e)
 {
@@ -228,33 +262,37 @@ read_lists(struct cli *c, json_t *status, struct err *e)
 		look_at_drive(attention, item);
 	json_array_foreach (ended, i, item)
 		look_at_run(attention, item, c->out.now_ns);
+	json_put(status, "waiting", waiting_order(json_object_get(status, "waiting")));
 	rc = 0;
 out:
 	json_decref(ended);
 	return rc;
 }
 
+static const struct column waiting_columns[] = {
+	{"RUN", "id", UNIT_TEXT, COL_KEEP, NULL},
+	{"CAMPAIGN", "campaign", UNIT_TEXT, COL_KEEP, NULL},
+	{"NAME", "campaign_name", UNIT_TEXT, 0, NULL},
+	{"SERIAL", "drive/serial", UNIT_TEXT, COL_KEEP, NULL},
+	{"WAITS FOR", "blockers", UNIT_TEXT, COL_LATE, show_run_what},
+};
+
 static void
 print_waiting(const struct out *o, const json_t *runs)
 {
-	json_t *run, *b;
-	size_t i, j;
+	size_t n = json_array_size(runs);
+	json_t *first = json_array();
 
-	json_array_foreach (runs, i, run) {
-		if (i == WAITING_MAX) {
-			out_line(o, "and %zu more: ssdlab run ls --state pending",
-				json_array_size(runs) - i);
-			break;
-		}
-		out_line(o, "%s  %s, serial %s", json_text_of(run, "id"),
-			json_text_of(run, "campaign_name"),
-			json_text_of(json_object_get(run, "drive"), "serial"));
-		json_array_foreach (json_object_get(run, "blockers"), j, b)
-			out_line(o, "      %s", json_text_of(b, "text"));
-	}
+	for (size_t i = 0; i < n && i < WAITING_MAX; i++)
+		json_array_append(first, json_array_get(runs, i));
+	table_print(o, first, COLUMNS(waiting_columns));
+	if (n > WAITING_MAX)
+		out_line(o, "and %zu more: ssdlab run ls --state pending",
+			n - WAITING_MAX);
+	json_decref(first);
 }
 
-/* How many drives still wait to be approved. */
+/* How many drives still wait to be approved; one that was protected waits for nothing. */
 static size_t
 unapproved(const json_t *drives)
 {
@@ -264,7 +302,8 @@ unapproved(const json_t *drives)
 
 	json_array_foreach (drives, i, drive)
 		n += show_text_is(drive, "admin", "unapproved") &&
-		     show_text_is(drive, "observed", "present");
+		     show_text_is(drive, "observed", "present") &&
+		     json_text_of(drive, "admin_reason")[0] == '\0';
 	return n;
 }
 

@@ -16,11 +16,20 @@ full_name(const json_t *suite, struct str *out)
 	raw_value(json_object_get(suite, "version"), out);
 }
 
+/* How many; their ids would fill lines. */
+static void
+workload_count(const json_t *suite, struct str *out)
+{
+	str_printf(out, "%zu", json_array_size(json_object_get(suite, "workloads")));
+}
+
 static const struct column suites[] = {
 	{"SUITE", "suite", UNIT_TEXT, COL_KEEP, full_name},
 	{"TITLE", "title", UNIT_TEXT, 0, NULL},
 	{"SCALED", "scaled", UNIT_YES, 0, NULL},
-	{"WORKLOADS", "workloads", UNIT_TEXTS, 0, NULL},
+	{"SMALLEST DRIVE", "minimum_capacity_bytes", UNIT_BYTES, 0, NULL},
+	{"WORKLOADS", "workloads", UNIT_WHOLE, COL_PEOPLE, workload_count},
+	{"WORKLOAD IDS", "workloads", UNIT_TEXTS, COL_WIDE, NULL},
 	{"CREATED", "created", UNIT_TIME, COL_WIDE, NULL},
 };
 

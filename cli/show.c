@@ -336,7 +336,7 @@ node_runs(const json_t *node, struct str *out)
 {
 	raw_value(json_object_get(node, "running"), out);
 	if (json_has(node, "max_runs")) {
-		str_puts(out, "/");
+		str_puts(out, " of ");
 		raw_value(json_object_get(node, "max_runs"), out);
 	}
 }
@@ -346,7 +346,7 @@ const struct column show_nodes[] = {
 	{"NAME", "name", UNIT_TEXT, COL_KEEP, NULL},
 	{"ADMIN", "admin", UNIT_STATE, 0, NULL},
 	{"OBSERVED", "observed", UNIT_STATE, 0, show_node_state},
-	{"RUNS", "running", UNIT_WHOLE, 0, node_runs},
+	{"RUNNING", "running", UNIT_WHOLE, 0, node_runs},
 	{"MAX RUNS", "max_runs", UNIT_WHOLE, COL_CSV, NULL},
 	{"DRIVES", "drives", UNIT_WHOLE, 0, NULL},
 	{"SEEN", "last_seen", UNIT_TIME, 0, NULL},
@@ -384,6 +384,18 @@ const struct column show_drives[] = {
 };
 const size_t show_drives_n = sizeof(show_drives) / sizeof(show_drives[0]);
 
+/* The state in one word; a run that is being stopped says so. */
+static void
+run_state(const json_t *run, struct str *out)
+{
+	bool asked = json_is_true(json_object_get(run, "cancel_requested"));
+
+	if (asked && json_text_of(run, "finished")[0] == '\0')
+		str_puts(out, "cancelling");
+	else
+		str_puts(out, json_text_of(run, "state"));
+}
+
 const struct column show_runs[] = {
 	{"ID", "id", UNIT_TEXT, COL_KEEP, NULL},
 	{"CAMPAIGN", "campaign", UNIT_TEXT, COL_KEEP, NULL},
@@ -395,7 +407,7 @@ const struct column show_runs[] = {
 	{"SERIAL", "drive/serial", UNIT_TEXT, COL_KEEP, NULL},
 	{"FIRMWARE", "drive/firmware", UNIT_TEXT, COL_WIDE, NULL},
 	{"REPEAT", "repeat", UNIT_WHOLE, COL_WIDE, NULL},
-	{"STATE", "state", UNIT_STATE, 0, NULL},
+	{"STATE", "state", UNIT_STATE, 0, run_state},
 	{"CLASS", "fail_class", UNIT_TEXT, COL_WIDE, NULL},
 	{"POINTS", "progress/points_done", UNIT_TEXT, 0, show_run_points},
 	{"ATTEMPT", "attempt/number", UNIT_WHOLE, COL_WIDE, NULL},

@@ -89,6 +89,25 @@ may_cut(const struct column *c)
 	       c->unit != UNIT_TIME && c->unit != UNIT_STATE;
 }
 
+/* The widest column that may be cut, among those cut early or late; n_shown for none. */
+static size_t
+widest(const struct grid *g, bool late)
+{
+	size_t most = NARROW;
+	size_t at = g->n_shown;
+
+	for (size_t i = 0; i < g->n_shown; i++) {
+		const struct column *c = &g->columns[g->shown[i]];
+
+		if (may_cut(c) && ((c->flags & COL_LATE) != 0) == late &&
+			g->width[i] > most) {
+			most = g->width[i];
+			at = i;
+		}
+	}
+	return at;
+}
+
 /* Takes blanks from the widest column that may be cut until a row fits the terminal. */
 static void
 fit(struct grid *g, size_t total)
@@ -96,17 +115,10 @@ fit(struct grid *g, size_t total)
 	size_t room = out_width(g->o);
 
 	while (room > 0 && total > room) {
-		size_t widest = NARROW;
-		size_t at = g->n_shown;
+		size_t at = widest(g, false);
 
-		for (size_t i = 0; i < g->n_shown; i++) {
-			const struct column *c = &g->columns[g->shown[i]];
-
-			if (may_cut(c) && g->width[i] > widest) {
-				widest = g->width[i];
-				at = i;
-			}
-		}
+		if (at == g->n_shown)
+			at = widest(g, true);
 		if (at == g->n_shown)
 			return;
 		g->width[at]--;

@@ -21,6 +21,7 @@ struct str;
 #define COL_WIDE 1U   /* not in a table that is not asked to be wide */
 #define COL_KEEP 2U   /* never cut: somebody will copy it */
 #define COL_CSV 4U    /* for machines: another column says it to people */
+#define COL_LATE 16U  /* cut only when nothing else is left to cut */
 #define COL_PEOPLE 8U /* for people: other columns say it to machines */
 
 struct column {

@@ -225,7 +225,9 @@ campaign_json(struct tx *t, int64_t campaign, bool whole, json_t **ret_doc, stru
 		    " count(*) FILTER (WHERE r.state = 'done'),"
 		    " count(*) FILTER (WHERE r.state = 'failed'),"
 		    " count(*) FILTER (WHERE r.state = 'cancelled'),"
-		    " count(*) FILTER (WHERE r.state = 'lost')"
+		    " count(*) FILTER (WHERE r.state = 'lost'),"
+		    " count(*) FILTER (WHERE r.cancel_requested AND r.state IN"
+		    "  ('pending', 'leased', 'running', 'collecting'))"
 		    " FROM campaign c JOIN suite s ON s.id = c.suite_id"
 		    " LEFT JOIN run r ON r.campaign_id = c.id"
 		    " WHERE c.id = ?1 GROUP BY c.id",
@@ -250,6 +252,7 @@ campaign_json(struct tx *t, int64_t campaign, bool whole, json_t **ret_doc, stru
 	json_put(doc, "created", api_time(cur_int(c, 6)));
 	json_put(doc, "finished", api_time(cur_int(c, 7)));
 	json_put(doc, "runs", counts(c, 9));
+	json_put(doc, "cancelling", json_boolean(cur_int(c, 9 + RUN_STATES) > 0));
 	if (whole)
 		json_put(doc, "document", doc_stored(cur_text(c, 8)));
 	cur_close(c);

@@ -410,7 +410,8 @@ drive_json(struct tx *t, int64_t drive, json_t **ret_doc, struct err *e)
 		    "  WHERE l.drive_id = d.id AND l.released_ns IS NULL"
 		    "  AND a.stop_requested AND a.state IN ('granted', 'running')),"
 		    " (SELECT a.run_id FROM lease l JOIN attempt a ON a.id = l.attempt_id"
-		    "  WHERE l.drive_id = d.id AND l.released_ns IS NULL)"
+		    "  WHERE l.drive_id = d.id AND l.released_ns IS NULL),"
+		    " d.admin_reason"
 		    " FROM drive d JOIN node n ON n.id = d.node_id WHERE d.id = ?1",
 		    "i", drive) != 0)
 		return -1;
@@ -438,6 +439,7 @@ drive_json(struct tx *t, int64_t drive, json_t **ret_doc, struct err *e)
 	json_put(doc, "node", node);
 	json_put(doc, "path", json_string(cur_text(c, 10)));
 	json_put(doc, "admin", json_string(cur_text(c, 11)));
+	json_put(doc, "admin_reason", json_string(cur_text(c, 20)));
 	json_put(doc, "observed", json_string(cur_text(c, 12)));
 	json_put(doc, "protected", json_string(cur_text(c, 13)));
 	json_put(doc, "occupancy", json_string(cur_text(c, 14)));

@@ -10,6 +10,7 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "common/parse.h"
 #include "common/seal.h"
 #include "common/str.h"
 #include "common/suite.h"
@@ -175,6 +176,17 @@ suites_find(struct tx *t, const char *ref, int64_t *ret_id, struct suite *ret_s,
 	return rc;
 }
 
+/* The least capacity of a drive for a stored suite, a decimal string; null for any. */
+static json_t *
+minimum_of(const json_t *own)
+{
+	uint64_t bytes = 0;
+
+	if (parse_size(json_text_of(own, "minimum_capacity"), &bytes, NULL) != 0)
+		return json_null();
+	return json_u64(bytes);
+}
+
 int
 suites_json(struct tx *t, int64_t id, bool whole, json_t **ret_doc, struct err *e)
 {
@@ -208,6 +220,7 @@ suites_json(struct tx *t, int64_t id, bool whole, json_t **ret_doc, struct err *
 	json_put(doc, "scaled", json_boolean(cur_int(c, 2) != 0));
 	json_put(doc, "workloads", ids);
 	json_put(doc, "created", api_time(cur_int(c, 3)));
+	json_put(doc, "minimum_capacity_bytes", minimum_of(own));
 	if (whole)
 		json_put(doc, "document", json_incref(own));
 	json_decref(own);

@@ -132,10 +132,14 @@ START_TEST(a_run_waits_for_records_of_a_lost_node_until_a_person_gives_it_up)
 
 	lab_begin("{}");
 	says("b1", "1:exited", "1:keep");
+	OK(lab_ask(api_campaigns_get, 1, NULL, &e));
+	ck_assert(json_is_false(json_object_get(lab_call.doc, "cancelling")));
 	OK(lab_ask(api_campaigns_cancel, 1, NULL, &e));
+	ck_assert(json_is_true(json_object_get(lab_call.doc, "cancelling")));
 	lab_run_is(1, "collecting");
 	rig_exec("UPDATE node SET observed = 'lost'");
 	OK(lab_ask(api_campaigns_cancel, 1, NULL, &e));
+	ck_assert(json_is_false(json_object_get(lab_call.doc, "cancelling")));
 	lab_run_is(1, "lost");
 	rig_is("SELECT reason FROM run", "cancelled by tester; its node is lost and has "
 					 "not sent all of its records");

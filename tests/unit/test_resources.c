@@ -514,6 +514,7 @@ START_TEST(a_drive_is_approved_by_its_serial_unless_it_is_protected)
 	FAILS(lab_ask(api_drives_protect, 3, lab_json("{}"), &e), ERR_INVALID, "reason");
 	OK(lab_ask(api_drives_protect, 3, lab_json("{'reason':'goes back'}"), &e));
 	ck_assert_str_eq(json_text_of(lab_call.doc, "admin"), "unapproved");
+	ck_assert_str_eq(json_text_of(lab_call.doc, "admin_reason"), "goes back");
 	OK(lab_ask(api_drives_get, 3, NULL, &e));
 	ck_assert_msg(strstr(lab_doc(), "\"last_run\":null") != NULL, "%s", lab_doc());
 	ck_assert_msg(strstr(lab_doc(), "\"capacity_bytes\":\"67108864\"") != NULL, "%s",
@@ -568,6 +569,8 @@ START_TEST(a_suite_never_changes)
 	ck_assert_int_eq(lab_call.status, 201);
 	ck_assert_str_eq(lab_call.location, "/api/v1/suites/small@2");
 	OK(lab_ask(api_suites_list, 0, NULL, &e));
+	ck_assert_msg(strstr(lab_doc(), "\"minimum_capacity_bytes\":\"1048576\"") != NULL,
+		"%s", lab_doc());
 	ck_assert_uint_eq(json_array_size(json_object_get(lab_call.doc, "items")), 2);
 	FAILS(lab_key(api_suites_get, "small@3", &e), ERR_NOTFOUND, "no suite small@3");
 	ck_assert_str_eq(e.fix, "there are: small@1, small@2");

@@ -141,6 +141,51 @@ START_TEST(a_table_is_cut_to_the_terminal_where_it_may_be)
 }
 END_TEST
 
+START_TEST(what_is_cut_late_stands_while_something_else_can_be_cut)
+{
+	static const struct column late[] = {
+		{"ID", "id", UNIT_TEXT, COL_KEEP, NULL},
+		{"TITLE", "title", UNIT_TEXT, 0, NULL},
+		{"WAITS FOR", "why", UNIT_TEXT, COL_LATE, NULL},
+	};
+	struct winsize w = {.ws_row = 20};
+	struct out o = {.format = OUT_TABLE, .terminal = true};
+	json_t *doc = json_loads("[{\"id\": \"r1\", \"title\": \"four corners, short\","
+				 " \"why\": \"drive S1 is in use by r7\"}]",
+		0, NULL);
+	static const struct {
+		unsigned short columns;
+		const char *text;
+	} rows[] = {
+		{60, "ID  TITLE                WAITS FOR\n"
+		     "r1  four corners, short  drive S1 is in use by r7\n"},
+		{40, "ID  TITLE       WAITS FOR\nr1  four corn~  drive S1 is in use by "
+		     "r7\n"},
+		{32, "ID  TITLE     WAITS FOR\nr1  four co~  drive S1 is in us~\n"},
+	};
+	int master = posix_openpt(O_RDWR | O_NOCTTY);
+
+	ck_assert_int_ge(master, 0);
+	ck_assert_int_eq(grantpt(master) | unlockpt(master), 0);
+	o.fd = open(ptsname(master), O_RDWR | O_NOCTTY);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *text;
+		size_t len;
+
+		w.ws_col = rows[i].columns;
+		ck_assert_int_eq(ioctl(o.fd, TIOCSWINSZ, &w), 0);
+		o.file = open_memstream(&text, &len);
+		table_print(&o, doc, COLUMNS(late));
+		fclose(o.file);
+		ck_assert_str_eq(text, rows[i].text);
+		free(text);
+	}
+	json_decref(doc);
+	close(o.fd);
+	close(master);
+}
+END_TEST
+
 START_TEST(a_wide_table_that_does_not_fit_loses_wide_columns)
 {
 	struct winsize w = {.ws_col = 36, .ws_row = 20};
@@ -212,6 +257,7 @@ main(void)
 	tcase_add_test(tc, csv_has_raw_values_and_the_paths_as_its_head);
 	tcase_add_test(tc, csv_texts_are_guarded_against_formulas_and_numbers_are_not);
 	tcase_add_test(tc, a_table_is_cut_to_the_terminal_where_it_may_be);
+	tcase_add_test(tc, what_is_cut_late_stands_while_something_else_can_be_cut);
 	tcase_add_test(tc, a_wide_table_that_does_not_fit_loses_wide_columns);
 	tcase_add_test(tc, text_is_cut_between_characters);
 	tcase_add_test(tc, fields_leave_out_what_is_empty);

@@ -415,7 +415,7 @@ const struct column show_runs[] = {
 	{"CREATED", "created", UNIT_TIME, 0, NULL},
 	{"STARTED", "started", UNIT_TIME, COL_WIDE, NULL},
 	{"FINISHED", "finished", UNIT_TIME, COL_WIDE, NULL},
-	{"WHAT", "what", UNIT_TEXT, 0, show_run_what},
+	{"WHAT", "what", UNIT_TEXT, COL_LATE, show_run_what},
 	{"VIRTUAL", "virtual", UNIT_YES, COL_CSV, NULL},
 	{"SCALED", "scaled", UNIT_YES, COL_CSV, NULL},
 };

@@ -275,17 +275,14 @@ report(void *arg)
 static void
 act(struct agent *a, const struct action *x)
 {
-	switch (x->kind) {
-	case ACTION_START:
+	if (x->kind == ACTION_START)
 		keeper_start(a->keeper, x->attempt, x->fence, x->program, a->drives);
-		break;
-	case ACTION_STOP:
+	else if (x->kind == ACTION_KEEP)
+		keeper_keep(a->keeper, x->attempt);
+	else if (x->kind == ACTION_STOP)
 		keeper_stop(a->keeper, x->attempt, x->why);
-		break;
-	case ACTION_FORGET:
+	else if (x->kind == ACTION_FORGET)
 		keeper_forget(a->keeper, x->attempt);
-		break;
-	}
 }
 
 static void

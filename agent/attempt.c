@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -366,7 +367,7 @@ attempt_can_go_on(const struct attempt *a, struct err *e)
 
 	if (a->restarts >= ATTEMPT_RESTARTS_MAX || a->stop_asked || a->killed ||
 		a->rebooted || a->program_lost || a->fail_class[0] != '\0' ||
-		(a->exit_known && a->exit_signal == 0))
+		(a->exit_known && a->exit_signal != SIGKILL))
 		return 0;
 	attempt_spool(a, dir, sizeof(dir));
 	if (count(dir, &t, e) != 0 || spool_find_last(dir, &last, e) != 0)

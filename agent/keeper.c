@@ -516,6 +516,17 @@ keeper_tick(struct keeper *k)
 }
 
 void
+keeper_keep(struct keeper *k, uint64_t attempt)
+{
+	struct ward *w = ward_find(k, attempt);
+
+	if (w == NULL || w->wanted)
+		return;
+	w->wanted = true;
+	w->retry_mono = 0;
+}
+
+void
 keeper_stop(struct keeper *k, uint64_t attempt, const char *why)
 {
 	struct ward *w = ward_find(k, attempt);

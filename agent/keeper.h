@@ -33,6 +33,7 @@ struct ward {
 	struct attempt *a;     /* owned */
 	struct drive_id drive; /* without a serial when the program was lost */
 	bool has_rounds;       /* its program measures in rounds: it can go on */
+	bool wanted;	       /* the controller has said so in this life of the agent */
 	struct proc proc;
 	int sock; /* to the runner, -1 when not connected */
 	struct runner_status status;
@@ -94,6 +95,13 @@ void keeper_start(struct keeper *k, uint64_t attempt, uint64_t fence,
  * there was something to start. From the second in a row on it is logged, once a minute.
  */
 void keeper_late(struct keeper *k, uint64_t attempt, int64_t age_ns);
+
+/*
+ * keeper_keep notes that the controller still wants an attempt: only then may its runner
+ * be started again when it was killed. What was wanted before this agent was there may
+ * have been taken back meanwhile, and the drive given to somebody.
+ */
+void keeper_keep(struct keeper *k, uint64_t attempt);
 
 /* keeper_stop has an attempt end: by its socket, after 10 s by SIGTERM, after 30 s by
  * SIGKILL. Not known or ended already: nothing. */

@@ -102,8 +102,11 @@ ward_restart(struct ward *w)
 		ward_stuck(w, &e);
 		return true;
 	}
+	if (!w->wanted) {
+		w->retry_mono = clock_mono() + KEEPER_RETRY_NS;
+		return true;
+	}
 	a->restarts++;
-	a->exit_known = false;
 	w->gone_mono = 0;
 	ward_drop_socket(w);
 	/* Counted on disk before there is a process: it is never started without end. */
@@ -112,9 +115,11 @@ ward_restart(struct ward *w)
 		rc = spawn_runner(k->env.runner_path, k->env.state_dir, a, &w->proc, &e);
 	if (rc != 0) {
 		ward_say(w, LOG_LEVEL_WARN, "runner.restart", &e);
+		a->restarts--;
 		return false;
 	}
 	ward_watch(w);
+	a->exit_known = false;
 	a->pid = w->proc.pid;
 	if (attempt_save(a, &e) != 0)
 		log_failure(LOG_LEVEL_WARN, "attempt.save", &e);
@@ -225,6 +230,7 @@ keeper_start(struct keeper *k, uint64_t attempt, uint64_t fence, const json_t *p
 	w = ward_add(k, attempt_new(k->runs_dir, attempt, p.run, fence));
 	w->drive = p.drive;
 	w->has_rounds = rc == 0 && program_has_rounds(&p);
+	w->wanted = true;
 	snprintf(w->a->boot_id, sizeof(w->a->boot_id), "%s", k->env.boot_id);
 	if (rc == 0) {
 		drive_key(&p.drive, w->a->drive_key);

@@ -243,8 +243,11 @@ read_duty(const struct view *v, const json_t *o, const char *at, struct answer *
 			add(ret_a, ACTION_FORGET, id);
 		return 0;
 	}
-	if (strcmp(what, "keep") == 0)
+	if (strcmp(what, "keep") == 0) {
+		if (have != NULL && attempt_has_process(have->state))
+			add(ret_a, ACTION_KEEP, id);
 		return 0;
+	}
 	err_set(e, ERR_INVALID, "\"%.20s\" is none of start, keep, stop and forget",
 		what);
 	return err_at(e, "%s/do", at);

@@ -58,7 +58,7 @@ struct view {
 	size_t n_attempts;
 };
 
-enum action_kind { ACTION_START, ACTION_STOP, ACTION_FORGET };
+enum action_kind { ACTION_START, ACTION_KEEP, ACTION_STOP, ACTION_FORGET };
 
 /* Something to do. Owned by its list. */
 struct action {

@@ -275,12 +275,14 @@ START_TEST(only_what_has_ended_is_forgotten)
 }
 END_TEST
 
-START_TEST(keep_and_silence_ask_for_nothing)
+START_TEST(keep_is_told_and_silence_asks_for_nothing)
 {
 	struct err e = {0};
 
 	OK(compare(ANSWER("{\"attempt\":\"12\",\"do\":\"keep\",\"why\":\"\"}"), &e));
-	ck_assert_uint_eq(answer.n, 0);
+	ck_assert_uint_eq(answer.n, 1);
+	ck_assert_int_eq(answer.actions[0].kind, ACTION_KEEP);
+	ck_assert_uint_eq(answer.actions[0].attempt, 12);
 	ck_assert(answer.session_known);
 }
 END_TEST
@@ -370,7 +372,7 @@ main(void)
 		tc, an_attempt_that_is_here_in_whatever_state_is_not_started_again);
 	tcase_add_test(tc, only_what_may_have_a_process_is_stopped);
 	tcase_add_test(tc, only_what_has_ended_is_forgotten);
-	tcase_add_test(tc, keep_and_silence_ask_for_nothing);
+	tcase_add_test(tc, keep_is_told_and_silence_asks_for_nothing);
 	tcase_add_test(tc, an_older_controller_starts_nothing_but_may_stop);
 	tcase_add_test(
 		tc, an_answer_that_was_long_on_its_way_starts_nothing_but_may_stop);

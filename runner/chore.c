@@ -120,6 +120,8 @@ chore_stop(struct chore *k, struct err *e)
 	pthread_join(k->thread, NULL);
 	if (atomic_load(&k->failed))
 		failed = err_set(e, k->err.class, "%s", k->err.text);
+	if (failed != 0 && k->err.fix[0] != '\0')
+		failed = err_fix(e, "%s", k->err.fix);
 	release(k);
 	return failed;
 }

@@ -95,7 +95,7 @@ read_cpuinfo_line(struct cpuinfo *c, char *line, uint64_t *sockets)
 {
 	const char *v;
 
-	if ((v = value_of(line, "processor")) != NULL)
+	if (value_of(line, "processor") != NULL)
 		c->count++;
 	else if ((v = value_of(line, "model name")) != NULL)
 		snprintf(c->model, sizeof(c->model), "%s", v);

@@ -30,7 +30,6 @@
 #define SANICAP 328
 #define SANICAP_CRYPTO 0x01
 #define SANICAP_BLOCK 0x02
-#define NN 516
 #define FNA 524
 #define FNA_REACHES_ALL 0x03 /* of a format, and of the erase that goes with it */
 
@@ -68,10 +67,10 @@ nvme_read_controller(const uint8_t *data, struct nvme_offer *o)
 	o->format_reaches_all = (data[FNA] & FNA_REACHES_ALL) != 0;
 	o->sanitize_block = (data[SANICAP] & SANICAP_BLOCK) != 0;
 	o->sanitize_crypto = (data[SANICAP] & SANICAP_CRYPTO) != 0;
-	/* With management there is a list of all; the only one there can be has no
-	 * others. */
-	o->others_known = managed || (data[CMIC] & CMIC_CONTROLLERS) == 0 ||
-			  le_get32(data + NN) == 1;
+	/* With management there is a list of all. Without, another controller may have a
+	 * private one that this one does not list, even when each can have but one: their
+	 * NSIDs need not differ (Base 2.0, 3.2.1.5). */
+	o->others_known = managed || (data[CMIC] & CMIC_CONTROLLERS) == 0;
 }
 
 void

@@ -122,7 +122,7 @@ purge_choose(const struct purge_offer *o, struct purge_choice *ret_c, struct err
 		if (can[m](o, ret_c->why_not[m]))
 			return 0;
 	}
-	err_set(e, ERR_IO, "nothing purges this drive: %.110s; %.110s; %.80s; %.80s",
+	err_set(e, ERR_LIMIT, "nothing purges this drive: %.110s; %.110s; %.80s; %.80s",
 		ret_c->why_not[PURGE_SANITIZE], ret_c->why_not[PURGE_FORMAT],
 		ret_c->why_not[PURGE_DISCARD], ret_c->why_not[PURGE_ZERO]);
 	return err_fix(e, "use a suite without \"purge\", or purge it with its vendor's "

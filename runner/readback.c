@@ -40,9 +40,9 @@ choose_places(struct readback *r, uint64_t blocks, uint64_t seed)
 }
 
 static bool
-is_zero(const uint8_t *p, size_t len)
+is_even(const uint8_t *p, size_t len)
 {
-	return p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
+	return memcmp(p, p + 1, len - 1) == 0;
 }
 
 static int
@@ -87,7 +87,10 @@ readback_take(const struct purge_job *j, struct readback *ret_r, struct err *e)
 		rc = read_block(j->fd, buf, block, ret_r->blocks[i].offset, e);
 		if (rc == 0) {
 			ret_r->blocks[i].crc = crc32c(0, buf, block);
-			ret_r->blocks[i].zero = is_zero(buf, block);
+			ret_r->blocks[i].zero = buf[0] == 0 && is_even(buf, block);
+			/* what was deallocated may read so, too (NVM 1.0, DLFEAT) */
+			ret_r->blocks[i].empty = (buf[0] == 0 || buf[0] == 0xff) &&
+						 is_even(buf, block);
 		}
 	}
 	free(buf);
@@ -102,10 +105,10 @@ readback_compare(const struct readback *before, const struct readback *after,
 	*ret_s = (struct purge_seen){.blocks = after->n};
 	for (uint32_t i = 0; i < after->n; i++) {
 		ret_s->zero += after->blocks[i].zero;
-		if (before->blocks[i].zero)
+		if (before->blocks[i].empty)
 			continue;
 		ret_s->held++;
 		ret_s->unchanged += before->blocks[i].crc == after->blocks[i].crc &&
-				    !after->blocks[i].zero;
+				    !after->blocks[i].empty;
 	}
 }

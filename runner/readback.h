@@ -29,6 +29,7 @@ struct readback {
 		uint64_t offset; /* bytes */
 		uint32_t crc;	 /* CRC-32C of the block */
 		bool zero;	 /* all its bytes are */
+		bool empty;	 /* all are 0, or all 0xff */
 	} blocks[READBACK_BLOCKS];
 };
 

@@ -252,8 +252,8 @@ run_program(struct run *r)
 	tell_witness(r, "drive.found");
 	tell_environment(r);
 	tell_health(r, "before");
-	/* One that goes on has begun before. */
-	if (!r->resume.begun)
+	/* One that goes on with a step has begun before. */
+	if (r->resume.step == 0)
 		start_wait(&r->program.start, r->outbox, tick, r);
 	steps_run(&env, &r->result);
 	/* a drive that fails may take minutes for each block */

@@ -554,7 +554,8 @@ run_purge(struct steps *s)
 
 	if (purge_look(&job, &choice, &e) == 0)
 		return purge_drive(s, &job, &choice);
-	steps_fail(s->r, steps_class(&e), &e);
+	/* A drive that nothing purges is no bad drive. */
+	steps_fail(s->r, e.class == ERR_LIMIT ? "recipe" : steps_class(&e), &e);
 	return -1;
 }
 
@@ -679,7 +680,7 @@ steps_run(const struct steps_env *env, struct steps_result *ret_r)
 	s->program = env->program;
 	s->r = ret_r;
 	s->deadline_ns = INT64_MAX;
-	s->changed = env->resume != NULL;
+	s->changed = env->resume != NULL && env->resume->step > 0;
 	env->status->state = "running";
 	if (!is_able(s)) {
 		free(s);

@@ -44,6 +44,10 @@ add_counters(const char *dir, uint64_t *written, uint64_t *discarded)
 {
 	char line[256];
 
+	/* what is not counted stays as it was, whatever is written */
+	if (sysfs_read(dir, "queue/iostats", line, sizeof(line)) &&
+		strcmp(line, "0") == 0)
+		return false;
 	if (!sysfs_read(dir, "stat", line, sizeof(line)))
 		return false;
 	*written += nth_number(line, STAT_WRITTEN);
@@ -136,7 +140,8 @@ put_device(const struct stat *st, struct str *out, struct err *e)
 
 	if (!sysfs_block_dir(st->st_rdev, dir) ||
 		!witness_counters(dir, &written, &discarded))
-		return err_set(e, ERR_IO, "the kernel has no counters of the drive");
+		return err_set(e, ERR_IO,
+			"the kernel counts nothing of the drive (queue/iostats)");
 	if (sysfs_read(dir, "diskseq", seq, sizeof(seq)))
 		str_printf(out, " attached %s", seq);
 	str_printf(out, " written %" PRIu64 " discarded %" PRIu64, written, discarded);

@@ -92,7 +92,7 @@ START_TEST(the_strongest_method_that_reaches_nothing_else_is_taken)
 						     ? NVME_SANITIZE_BLOCK
 						     : NVME_SANITIZE_CRYPTO);
 	} else {
-		ck_assert_int_eq(e.class, ERR_IO);
+		ck_assert_int_eq(e.class, ERR_LIMIT);
 		ck_assert_msg(strstr(e.text, "nothing purges this drive") != NULL, "%s",
 			e.text);
 		for (m = 0; m < PURGE_METHODS; m++)

@@ -25,6 +25,7 @@ struct group {
 	double lat_max_ns;
 	double in_flight;     /* NAN: not known */
 	bool paced;	      /* a rate was asked for */
+	int64_t error;	      /* of a job that failed, as fio tells it; 0: none */
 	bool binned;	      /* all of it has bins */
 	struct hist *service; /* DATA_DIRECTIONS of them; owned */
 	const json_t *only;   /* the job, when it is one; borrowed */
@@ -155,6 +156,8 @@ read_job(struct reading *r, const json_t *job, size_t i, struct err *e)
 			json_need_int(job, at, "groupid", 0, INT64_MAX, &number, e) != 0))
 		return -1;
 	g = group_of(r, name, number);
+	if (json_integer_value(json_object_get(job, "error")) != 0)
+		g->error = json_integer_value(json_object_get(job, "error"));
 	for (int d = 0; d < DATA_DIRECTIONS; d++)
 		if (read_direction(g, job, at, d, e) != 0)
 			return -1;
@@ -213,7 +216,8 @@ add_group(const struct reading *r, const struct group *g, json_t *doc)
 	json_t *p;
 
 	convert_id(id, g->name);
-	p = foreign_point(doc, id, g->paced ? "rate" : "maximum", "measured");
+	p = foreign_point(doc, id, g->paced ? "rate" : "maximum",
+		g->error != 0 ? "suspect" : "measured");
 	/* with group_reporting one entry stands for all numjobs */
 	if (g->only != NULL && has_option(r, g->only, "numjobs") &&
 		has_option(r, g->only, "group_reporting"))
@@ -227,6 +231,11 @@ add_group(const struct reading *r, const struct group *g, json_t *doc)
 		foreign_real(p, "in_flight", g->in_flight * jobs);
 	json_put(p, "saturated", json_boolean(!g->paced));
 	add_latency(p, g);
+	if (g->error != 0)
+		json_put(p, "note",
+			json_sprintf("fio tells error %" JSON_INTEGER_FORMAT
+				     ": the job did not run to its end",
+				(json_int_t)g->error));
 }
 
 static int

@@ -208,12 +208,33 @@ copy_members(json_t *to, const json_t *from, const char *const names[])
 	}
 }
 
+/* A number of a round or cell; NAN, stored as NULL, for what is none. */
+static double
+place_of(const json_t *doc, const char *name)
+{
+	const json_t *v = json_object_get(doc, name);
+	json_int_t n = json_integer_value(v);
+
+	return json_is_integer(v) && n >= 0 && n <= INT32_MAX ? (double)n : (double)NAN;
+}
+
 static double
 real_of(const json_t *doc, const char *name)
 {
 	const json_t *v = json_object_get(doc, name);
 
 	return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+/* What is wrong with a record, in e, is an alarm and stops nothing; e is then the
+ * alarm's. */
+static int
+alarm_instead(struct tx *t, const struct origin *o, const struct fact *f, struct err *e)
+{
+	const struct err wrong = *e;
+
+	err_clear(e);
+	return fact_alarm(t, o, "malformed", f->seq, wrong.text, e);
 }
 
 /* A manifest that cannot be kept is told; it holds nothing up. */
@@ -225,9 +246,7 @@ apply_environment(
 
 	if (rc == 0 || (e->class != ERR_INVALID && e->class != ERR_LIMIT))
 		return rc;
-	rc = fact_alarm(t, o, "malformed", f->seq, e->text, NULL);
-	err_clear(e);
-	return rc;
+	return alarm_instead(t, o, f, e);
 }
 
 /* A run of those that start together has begun. */
@@ -250,10 +269,8 @@ apply_health(struct tx *t, const struct origin *o, const struct fact *f, struct 
 	int rc = health_note(t, o->attempt, f->doc, &told, e);
 	size_t i;
 
-	if (rc != 0 && e->class == ERR_INVALID) {
-		rc = fact_alarm(t, o, "malformed", f->seq, e->text, NULL);
-		err_clear(e);
-	}
+	if (rc != 0 && e->class == ERR_INVALID)
+		rc = alarm_instead(t, o, f, e);
 	json_array_foreach (told, i, text)
 		if (rc == 0)
 			rc = fact_alarm(
@@ -301,8 +318,8 @@ apply_event(struct tx *t, const struct origin *o, const struct fact *f, struct e
 			(int64_t)count_of(f->doc, "step"),
 			json_text_of(f->doc, "workload"), real_of(f->doc, "load_percent"),
 			real_of(f->doc, "offered_iops"),
-			(int64_t)count_of(f->doc, "at_ns"), real_of(f->doc, "round"),
-			real_of(f->doc, "cell")) != 0)
+			(int64_t)count_of(f->doc, "at_ns"), place_of(f->doc, "round"),
+			place_of(f->doc, "cell")) != 0)
 		return -1;
 	data = new_event(o);
 	copy_members(data, f->doc, names);
@@ -434,7 +451,7 @@ store_point(struct tx *t, const struct origin *o, const struct fact *f,
 		(int64_t)count_of(f->doc, "step"), json_text_of(f->doc, "workload"),
 		real_of(f->doc, "load_percent"), real_of(f->doc, "offered_iops"),
 		json_text_of(f->doc, "state"), (int64_t)count_of(f->doc, "started_ns"),
-		real_of(f->doc, "round"), real_of(f->doc, "cell"), meta, x->metrics,
+		place_of(f->doc, "round"), place_of(f->doc, "cell"), meta, x->metrics,
 		x->m.iops, x->m.bytes_per_second, s->mean, s->p50, s->p99, s->p99_9,
 		r->mean, r->p50, r->p99, r->p99_9, x->bytes[0], x->len[0], x->bytes[1],
 		x->len[1], x->bytes[2], x->len[2], x->bytes[3], x->len[3], x->bytes[4],

@@ -368,7 +368,10 @@ foreign_result(const struct foreign *f, int64_t id, struct result_list *ret_l)
 		const struct foreign_point *p = &f->points[i];
 		struct result_curve *c;
 
-		if (!isfinite(p->iops))
+		/* A rate that was asked for is no maximum, and on no curve without one.
+		 */
+		if (!isfinite(p->iops) ||
+			(strcmp(p->point, "rate") == 0 && !isfinite(p->load_percent)))
 			continue;
 		c = curve_of(r, p->workload);
 		c->points = xrealloc(c->points, c->n + 1, sizeof(*c->points));

@@ -309,6 +309,15 @@ take_head(struct tx *t, int64_t node, const struct report *r, const char *actor,
 	else if (check_epoch(t, r, seen_before == 0, &why, e) != 0)
 		return -1;
 	*ret_fits = why == NULL;
+	/* A boot may have set the clock: until the node has timed it, it is not known. */
+	if (!r->has_clock &&
+		tx_exec(t, e,
+			"UPDATE node SET clock_ahead_ns = NULL, clock_doubt_ns = NULL"
+			" WHERE id = ?1 AND boot_id IS NOT ?2",
+			"is", node, r->boot_id) != 0) {
+		free(why);
+		return -1;
+	}
 	rc = tx_exec(t, e,
 		"UPDATE node SET boot_id = ?1, version = ?2, last_seen_ns = ?3,"
 		" seen_mono_ns = ?4, seen_epoch = ?5 WHERE id = ?6",

@@ -198,6 +198,10 @@ START_TEST(a_node_tells_its_clock_and_is_told_ours)
 	/* a report without it changes nothing */
 	says("b1", "1:running", "1:keep");
 	rig_is("SELECT clock_ahead_ns FROM node", "-600");
+	/* but a boot may have set the clock */
+	a.boot = "b2";
+	OK(lab_ask(api_agents_reconcile, lab_first, lab_report(&a), &e));
+	rig_is("SELECT count(*) FROM node WHERE clock_ahead_ns IS NULL", "1");
 }
 END_TEST
 

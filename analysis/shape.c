@@ -176,7 +176,7 @@ line_residuals(const struct look *k)
 static size_t
 best_cut(const struct look *k, double *ret_residuals)
 {
-	double all = 0, squares = 0, before = 0, best = INFINITY;
+	double all = 0, squares = 0, before = 0, best = (double)INFINITY;
 	size_t n = k->n_seen, cut = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -249,7 +249,7 @@ static struct levels
 find_levels(struct look *k)
 {
 	struct levels best = {0};
-	double all = 0, squares = 0, below = 0, least = INFINITY;
+	double all = 0, squares = 0, below = 0, least = (double)INFINITY;
 	size_t n = k->n_seen;
 
 	for (size_t i = 0; i < n; i++) {

@@ -109,8 +109,9 @@ START_TEST(bad_messages_are_answered_and_harmless)
 	static const char *const bad[] = {"x", "[]", "{}", "{\"do\":\"erase\"}",
 		"{\"do\":\"stop\"}", "{\"do\":\"status\",\"now\":1}",
 		/* A name that is quoted in part: the cut goes through a character. */
-		"{\"123456789012345678901234567890123456789012345678901234567890123\u00e9"
-		"\":1}"};
+		("{\"123456789012345678901234567890123456789012345678901234567890123"
+		 "\u00e9"
+		 "\":1}")};
 	struct control *c = open_control();
 	int fd = connect_to();
 

@@ -89,7 +89,7 @@ START_TEST(places_that_rest_on_too_few_runs_are_named)
 		ranking(json_pack("[o]", place(1, "d1", 1, NULL))));
 	has_not(text, "fewer");
 	for (int i = 1; i <= 10; i++) {
-		char id[8];
+		char id[16];
 
 		snprintf(id, sizeof(id), "d%d", i);
 		json_array_append_new(items, place(i, id, 1, NULL));

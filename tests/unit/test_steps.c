@@ -61,7 +61,9 @@ int __wrap_clock_nanosleep(
 int64_t
 __wrap_clock_mono(void)
 {
-	return host_stops ? (played_ns += 100) : __real_clock_mono();
+	if (host_stops)
+		return atomic_fetch_add(&played_ns, 100) + 100;
+	return __real_clock_mono();
 }
 
 int

@@ -47,6 +47,7 @@ jq -e --arg r "$r" '.admin == "readonly" and .stopping == $r' "$lab/answer" >/de
 wait_for 30 "$r is cancelled" run_is "$r" cancelled
 wait_for 10 "the drive is free" drive_is idle
 ! grep -qz "$lab/n1/runs" /proc/[0-9]*/cmdline 2>/dev/null || die "the drive is free while its runner lives"
+before=$(content)
 
 # The agent ends between its first agent.json and the birth of the runner: too short a moment to hit, so it is killed
 # before it hears of the grant, and what it would have left is made of what an earlier attempt did leave.

@@ -458,14 +458,16 @@ START_TEST(a_held_node_is_noted_so_often_that_it_is_never_told_late)
 			.held = &lab_first,
 			.n_held = 1};
 		/* passes at their distance until one notes it */
-		for (;;) {
+		for (bool noted = false; !noted;) {
+			char *seen;
+
 			silent_ns += LIVENESS_EVERY_NS;
 			ck_assert_int_lt(silent_ns, quick.late_ns);
 			rig_exec("UPDATE node SET last_seen_ns = 1");
 			liveness_after(silent_ns);
-			if (strcmp(rig_text("SELECT last_seen_ns > 1 FROM node"), "1") ==
-				0)
-				break;
+			seen = rig_text("SELECT last_seen_ns > 1 FROM node");
+			noted = strcmp(seen, "1") == 0;
+			free(seen);
 		}
 	}
 	lab_down();

@@ -264,6 +264,7 @@ story(void)
 	static char text[1024];
 	size_t n = 0;
 
+	text[0] = '\0';
 	for (int i = 0; i < n_records; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
 			i > 0 ? " " : "",

@@ -8,6 +8,7 @@ top=$PWD
 out=$top/build-test
 jobs=$(nproc)
 passed=0 failed=0 skipped=0
+stage=build failures=
 mkdir -p "$out"
 
 pass() {
@@ -15,10 +16,13 @@ pass() {
 	echo "pass: $1"
 }
 
+# fail WHAT [LOG]: shown at once, and again at the end: a long output is seldom read from its beginning.
 fail() {
+	local text="FAIL: $stage: $1"
 	failed=$((failed + 1))
-	echo "FAIL: $1"
-	[ -z "${2:-}" ] || tail -n "${3:-25}" "$2" | sed 's/^/    /'
+	[ -z "${2:-}" ] || text+=$'\n'$(tail -n 25 "$2" | sed 's/^/    /')
+	echo "$text"
+	failures+=$text$'\n'
 }
 
 skip() {
@@ -125,6 +129,7 @@ stage_dist() { try 'make distcheck' make -C "$out/gcc" distcheck DISTCHECK_CONFI
 stage_demo() { try './demo.sh' ./demo.sh; }
 
 finish() {
+	[ -z "$failures" ] || printf 'What failed, again:\n%s' "$failures"
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" -eq 0 ] || exit 1
 	exit 0
@@ -140,7 +145,7 @@ if ! autoreconf -fi >"$out/autoreconf.log" 2>&1; then
 fi
 need_gcc
 [ $# -gt 0 ] || set -- lint unit clang asan tsan valgrind system scenario fuzz
-for s in "$@"; do
-	if declare -F "stage_$s" >/dev/null; then "stage_$s"; else fail "there is no stage $s"; fi
+for stage in "$@"; do
+	if declare -F "stage_$stage" >/dev/null; then "stage_$stage"; else fail 'there is no such stage'; fi
 done
 finish

@@ -24,12 +24,18 @@ grep -q '"manifest":{.*"kind":"loop".*"event":"environment"' "$dir/runs/1/record
 	fail "somebody is said to have written: $(readings 1)"
 say "alone: $(readings 1 | head -n 1)"
 
+# spooled RUN: its first record is on the disk.
+spooled()
+{
+	grep -q . "$dir/runs/$1/spool/"*.seg 2>/dev/null
+}
+
 make_file shared 32
 attach "$dir/shared"
 write_program 2 "$loop" "" "{\"step\":\"identify\"},$(workload 4k-random-write 0 100 4096)"
 # Not through the runner's exclusive claim: whoever does not ask for one may write all the same.
 (
-	until grep -q . "$dir/runs/2/spool/"*.seg 2>/dev/null; do sleep 0.02; done
+	within 30 spooled 2
 	while [ ! -e "$dir/enough" ]; do
 		dd if=/dev/zero of="$loop" bs=64k count=4 seek=400 oflag=direct conv=notrunc 2>/dev/null || true
 	done

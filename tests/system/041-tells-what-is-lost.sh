@@ -27,14 +27,25 @@ for command in "bench $loop --time 100ms" "bench $loop --time 100ms -o json" "be
 	lost
 done
 
+writes()
+{
+	awk '{ print $5 }' "/sys/block/${loop#/dev/}/stat"
+}
+
+writes_since()
+{
+	[ "$(writes)" -gt "$1" ]
+}
+
 # during COMMAND...: a load with a journal, and the command in the midst of it; sets $code.
 during()
 {
+	before=$(writes)
 	"$runner" bench "$loop" --allow-write --read 30 --time 20s --in-flight 16 --verify "$dir/journal" \
 		>"$dir/out" 2>"$dir/err" &
 	pid=$!
 	background "$pid"
-	sleep 0.7
+	within 10 writes_since "$before"
 	"$@"
 	code=0
 	wait "$pid" || code=$?

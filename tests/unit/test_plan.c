@@ -270,7 +270,7 @@ START_TEST(any_world_is_planned_safely_completely_and_always_the_same)
 		for (size_t i = 0; i < again.p.n_runs; i++)
 			ck_assert(!again.runs[i].granted);
 	}
-	/* The worlds are no empty ones: about one run in two of them is granted, give or take 60 in all. */
+	/* The worlds are no empty ones: on average, one run in two rounds is granted. */
 	ck_assert_uint_gt(granted, ROUNDS / 4);
 }
 END_TEST

@@ -7,6 +7,7 @@
 
 #include "common/err.h"
 #include "common/json.h"
+#include "controller/cells.h"
 #include "controller/fact.h"
 #include "controller/run.h"
 #include "controller/series.h"
@@ -22,6 +23,7 @@ struct attempt {
 	bool exited;
 	uint64_t acked, last;
 	uint64_t result_seq; /* 0: no result yet */
+	uint64_t late;	     /* lowest seq of now that a gap had stood for; 0: none */
 };
 
 static int
@@ -171,6 +173,8 @@ take(struct tx *t, struct attempt *a, const struct wire_batch *head,
 		return 0;
 	}
 	ans->stored++;
+	if (rec->seq <= a->acked && (a->late == 0 || rec->seq < a->late))
+		a->late = rec->seq;
 	if (rec->seq == a->acked + 1)
 		a->acked++;
 	if (rec->seq > a->last)
@@ -286,6 +290,7 @@ compact(struct tx *t, const struct attempt *a, uint64_t from, struct err *e)
 static int
 conclude(struct tx *t, const struct attempt *a, struct err *e)
 {
+	bool waited = false;
 	int64_t point;
 	int rc;
 
@@ -297,9 +302,14 @@ conclude(struct tx *t, const struct attempt *a, struct err *e)
 	while ((rc = tx_int(t, &point, e,
 			"SELECT point FROM record WHERE attempt_id = ? AND kind = 2"
 			" LIMIT 1",
-			"i", a->origin.attempt)) == 1)
+			"i", a->origin.attempt)) == 1) {
 		if (series_compact(t, a->origin.attempt, point, SEQ_MAX + 1, e) != 0)
 			return -1;
+		waited = true;
+	}
+	/* Samples that came late are part of what cells are judged by. */
+	if (rc == 0 && waited)
+		rc = cells_settle(t, a->origin.attempt, 0, a->acked, e);
 	if (rc == 0 && a->exited)
 		rc = run_collected(t, a->origin.attempt, e);
 	return rc;
@@ -309,6 +319,19 @@ static bool
 is_complete(const struct attempt *a)
 {
 	return a->result_seq != 0 && a->acked >= a->result_seq;
+}
+
+/* What is known of tests changes with the records that complete them, and with those that
+ * come although a gap stood for them. */
+static int
+settle(struct tx *t, const struct attempt *was, const struct attempt *a, struct err *e)
+{
+	uint64_t from = was->acked;
+
+	if (a->late > 0 && a->late <= from)
+		from = a->late - 1;
+	return from < a->acked ? cells_settle(t, a->origin.attempt, from, a->acked, e)
+			       : 0;
 }
 
 static int
@@ -324,6 +347,8 @@ save(struct tx *t, const struct attempt *was, const struct attempt *a, struct er
 		if (compact(t, a, was->acked, e) != 0)
 			return -1;
 	}
+	if (settle(t, was, a, e) != 0)
+		return -1;
 	return is_complete(a) && !is_complete(was) ? conclude(t, a, e) : 0;
 }
 

@@ -16,7 +16,6 @@
 #include "controller/doc.h"
 #include "controller/flags.h"
 #include "controller/others.h"
-#include "controller/rounds.h"
 #include "controller/store.h"
 
 /* Copies text, cut between two characters when it is too long: it goes into JSON. */
@@ -130,32 +129,44 @@ load_figure_flags(
 }
 
 /* A cell of a test in rounds is a curve of its own, which has only a maximum: the mean of
- * the rounds that count. */
-static void
-add_cell(void *arg, const struct rounds_result *cell)
+ * the rounds that count, as it was settled. */
+static int
+load_cells(struct tx *t, struct result *r, const struct result_filter *f, struct err *e)
 {
-	const struct lat_metrics *l = &cell->m.service;
 	const double none = (double)NAN;
-	struct result_curve *curve = curve_for(arg, cell->name);
+	struct result_curve *curve;
+	struct cur *c;
+	int rc;
 
-	curve->operations |= (cell->m.read_iops > 0 ? 1U << DIR_READ : 0) |
-			     (cell->m.write_iops > 0 ? 1U << DIR_WRITE : 0);
-	*add_point(curve) = (struct curve_point){
-		.point = cell->point,
-		.load_percent = none,
-		.offered_iops = none,
-		.iops = cell->m.iops,
-		.bytes_per_second = cell->m.bytes_per_second,
-		.service = {l->mean, l->p50, l->p99, l->p99_9},
-		.response = {none, none, none, none},
-		.flags = cell->flags,
-	};
+	if (tx_query(t, &c, e,
+		    "SELECT workload, operations, point, iops, bytes_per_second,"
+		    " service_mean_ns, service_p50_ns, service_p99_ns, service_p99_9_ns,"
+		    " flags FROM test_cell WHERE attempt_id = ?1"
+		    " AND (?2 IS NULL OR workload = ?2) ORDER BY step, cell",
+		    "is", r->attempt, f->workload) != 0)
+		return -1;
+	while ((rc = cur_next(c, e)) == 1) {
+		curve = curve_for(r, cur_text(c, 0));
+		curve->operations |= (unsigned)cur_int(c, 1);
+		*add_point(curve) = (struct curve_point){
+			.point = (uint32_t)cur_int(c, 2),
+			.load_percent = none,
+			.offered_iops = none,
+			.iops = real_at(c, 3),
+			.bytes_per_second = real_at(c, 4),
+			.service = {real_at(c, 5), real_at(c, 6), real_at(c, 7),
+				real_at(c, 8)},
+			.response = {none, none, none, none},
+			.flags = (unsigned)cur_int(c, 9),
+		};
+	}
+	cur_close(c);
+	return rc;
 }
 
 static int
 load_curves(struct tx *t, struct result *r, const struct result_filter *f, struct err *e)
 {
-	const struct rounds_want want = {.name = f->workload, .fn = add_cell, .arg = r};
 	struct result_curve *curve;
 	struct cur *c;
 	int rc;
@@ -192,7 +203,7 @@ load_curves(struct tx *t, struct result *r, const struct result_filter *f, struc
 	}
 	cur_close(c);
 	if (rc == 0)
-		rc = rounds_cells(t, r->attempt, &want, e);
+		rc = load_cells(t, r, f, e);
 	for (size_t i = 0; i < r->n_curves; i++) {
 		curve_sort(r->curves[i].points, r->curves[i].n);
 		if (rc == 0)

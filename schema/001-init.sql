@@ -240,14 +240,39 @@ CREATE TABLE round (
 	UNIQUE (attempt_id, step, round)
 ) STRICT;
 
--- How tests ended, by their records steady.
+-- How tests ended, by their records steady, which seq is that of.
 CREATE TABLE test_end (
 	id INTEGER PRIMARY KEY,
 	attempt_id INTEGER NOT NULL REFERENCES attempt(id),
 	step INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
 	verdict TEXT NOT NULL CHECK (verdict IN ('steady', 'not_reached', 'not_judged')),
 	doc TEXT NOT NULL,
 	UNIQUE (attempt_id, step)
+) STRICT;
+
+-- The cells of tests that have ended: figures of the rounds that count, computed when all
+-- records of the test were in. point is that of the last round; flags are those of
+-- analysis/sanity.h; the columns after metrics are of all reads and writes or, where there
+-- are none, of all other operations (bits 1 << enum direction of common/record.h).
+CREATE TABLE test_cell (
+	id INTEGER PRIMARY KEY,
+	attempt_id INTEGER NOT NULL REFERENCES attempt(id),
+	step INTEGER NOT NULL,
+	cell INTEGER NOT NULL,
+	workload TEXT NOT NULL,
+	rounds INTEGER NOT NULL,
+	point INTEGER NOT NULL,
+	flags INTEGER NOT NULL,
+	operations INTEGER NOT NULL,
+	metrics TEXT NOT NULL,
+	iops REAL,
+	bytes_per_second REAL,
+	service_mean_ns REAL,
+	service_p50_ns REAL,
+	service_p99_ns REAL,
+	service_p99_9_ns REAL,
+	UNIQUE (attempt_id, step, cell)
 ) STRICT;
 
 -- Samples of one finished point: n records, each seq u64, crc u32, length u32, payload,

@@ -1,10 +1,13 @@
 /* Tests in rounds, as the controller stores and shows them. */
 #include "controller/rounds.h"
 
+#include "analysis/metrics.h"
 #include "common/json.h"
 #include "controller/api.h"
 #include "tests/unit/result_rig.h"
 #include "tests/unit/rounds_rig.h"
+
+static int64_t send_from; /* node, run and attempt */
 
 static void
 set_up(void)
@@ -15,6 +18,7 @@ set_up(void)
 	rounds_program(1);
 	feed_reset();
 	feed_start(1, 101);
+	send_from = 1;
 }
 
 static void
@@ -30,9 +34,9 @@ send(void)
 	struct ingest_answer a;
 	struct err e = {0};
 
-	OK(feed_send(1, &a, &e));
+	OK(feed_send(send_from, &a, &e));
 	ck_assert_uint_eq(a.acked, rig_feed.seq);
-	feed_start(1, 101);
+	feed_start((uint64_t)send_from, 100 + (uint64_t)send_from);
 }
 
 /* What is missing before it is not acknowledged yet. */
@@ -121,7 +125,8 @@ START_TEST(the_order_in_which_records_come_changes_nothing)
 	feed_round(2, NULL, 102, 300000);
 	send_early();
 	doc = good(api_runs_rounds, 1, "");
-	IS(doc, "/items/0/cells/1/iops", "102.0");
+	IS(doc, "/items/0/verdict", "\"steady\"");
+	IS(doc, "/items/0/cells", "[]"); /* half a window has no figures */
 	json_decref(doc);
 	rig_feed.seq = 0;
 	feed_round(1, NULL, 98, 300000);
@@ -131,6 +136,127 @@ START_TEST(the_order_in_which_records_come_changes_nothing)
 	IS(doc, "/items/0/cells/1/iops", "100.0");
 	IS(doc, "/items/0/list/0/round", "1");
 	IS(doc, "/items/0/list/1/round", "2");
+	json_decref(doc);
+}
+END_TEST
+
+/* The rounds of the window of feed_test, merged here. */
+static void
+merge_window(struct point_metrics *ret_m)
+{
+	static struct hist service[DIRECTIONS], response[DIRECTIONS];
+	uint64_t ops[DIRECTIONS] = {[DIR_WRITE] = 500};
+	uint64_t bytes[DIRECTIONS] = {[DIR_WRITE] = 500 * 4096};
+
+	for (int d = 0; d < DIRECTIONS; d++)
+		hist_reset(&service[d]);
+	hist_add_times(&service[DIR_WRITE], 401, 300000);
+	hist_add_times(&service[DIR_WRITE], 99, 900000);
+	metrics_compute(service, response, ops, bytes, 5 * NS_PER_S, ret_m);
+}
+
+static void
+is_value(const json_t *doc, const char *path, double want)
+{
+	ck_assert_double_eq_tol(strtod(at(doc, path), NULL), want, want * 1e-11);
+}
+
+START_TEST(what_is_stored_of_a_cell_is_what_merging_its_window_gives)
+{
+	struct point_metrics m;
+	json_t *doc;
+
+	rig_add_run((struct rig_run){2, 2, 1, 2, "done", "sealed"});
+	feed_test("steady");
+	rig_exec("UPDATE run SET state = 'done' WHERE id = 1");
+	merge_window(&m);
+	doc = good(api_runs_rounds, 1, "");
+	is_value(doc, "/items/0/cells/1/iops", m.iops);
+	is_value(doc, "/items/0/cells/1/write_iops", m.write_iops);
+	IS(doc, "/items/0/cells/1/read_iops", "0.0");
+	is_value(doc, "/items/0/cells/1/all_iops", m.all_iops);
+	is_value(doc, "/items/0/cells/1/bytes_per_second", m.bytes_per_second);
+	is_value(doc, "/items/0/cells/1/service/lat_mean_ns", m.service.mean);
+	is_value(doc, "/items/0/cells/1/service/lat_p50_ns", m.service.p50);
+	json_decref(doc);
+	doc = good(api_curves_get, 0, "run=r1&workload=iops/r0");
+	is_value(doc, "/workloads/0/points/0/service/lat_p50_ns", m.service.p50);
+	IS(doc, "/workloads/0/points/0/point", "16");
+	IS(doc, "/workloads/0/operations", "[\"write\"]");
+	json_decref(doc);
+	doc = good(api_rankings_get, 0, "workload=iops/r0&metric=lat_mean_ns@peak");
+	is_value(doc, "/items/0/value", m.service.mean);
+	json_decref(doc);
+	/* the same rounds again, on the other drive */
+	feed_reset();
+	feed_start(2, 102);
+	rounds_program(2);
+	send_from = 2;
+	feed_test("steady");
+	doc = good(api_comparisons_get, 0, "a=r1&b=r2&workload=iops/r0");
+	IS(doc, "/workloads/0/metrics/0/metric", "\"peak_iops\"");
+	is_value(doc, "/workloads/0/metrics/0/a", m.iops);
+	is_value(doc, "/workloads/0/metrics/0/b", m.iops);
+	is_value(doc, "/workloads/0/metrics/1/b", m.bytes_per_second);
+	is_value(doc, "/workloads/0/metrics/2/b", m.service.mean);
+	json_decref(doc);
+	/* and nothing else is read for it */
+	rig_exec("UPDATE point SET read_service = NULL, write_service = NULL, meta = "
+		 "'{}'");
+	doc = good(api_rankings_get, 0, "workload=iops/r0&metric=lat_mean_ns@peak");
+	is_value(doc, "/items/1/value", m.service.mean);
+	json_decref(doc);
+}
+END_TEST
+
+START_TEST(rounds_that_a_gap_had_stood_for_count_when_they_come)
+{
+	struct ingest_answer a;
+	struct err e = {0};
+	json_t *doc;
+
+	feed_text(RECORD_GAP, "{\"from\":1,\"to\":4,\"reason\":\"x\"}");
+	rig_feed.seq = 4;
+	feed_round(2, NULL, 102, 300000);
+	feed_steady("steady", 2, 1);
+	send();
+	doc = good(api_runs_rounds, 1, "");
+	IS(doc, "/items/0/cells/1/iops", "102.0");
+	json_decref(doc);
+	rig_feed.seq = 1;
+	feed_round(1, NULL, 98, 300000);
+	OK(feed_send(1, &a, &e));
+	ck_assert_uint_eq(a.stored, 3);
+	doc = good(api_runs_rounds, 1, "");
+	IS(doc, "/items/0/cells/1/rounds", "2");
+	IS(doc, "/items/0/cells/1/iops", "100.0");
+	json_decref(doc);
+}
+END_TEST
+
+START_TEST(a_cell_without_reads_and_writes_counts_the_rest_of_all_its_rounds)
+{
+	json_t *doc;
+
+	rig_exec("UPDATE run SET state = 'done' WHERE id = 1");
+	for (uint32_t round = 1; round <= 2; round++) {
+		feed_trims(round, "storm/trim", -1, round == 1 ? 100 : 300,
+			round == 1 ? 1000 : 3000);
+		feed_round_end(round, NULL, 0);
+	}
+	feed_text(RECORD_EVENT,
+		"{\"event\":\"steady\",\"step\":2,\"test\":\"storm\",\"verdict\":"
+		"\"not_judged\",\"rounds\":2,\"tracking\":[]}");
+	rig_exec("CREATE TRIGGER places AFTER INSERT ON point BEGIN UPDATE point"
+		 " SET round = new.point, cell = 1 WHERE id = new.id; END");
+	send();
+	doc = good(api_curves_get, 0, "run=r1");
+	ck_assert_uint_eq(json_array_size(json_object_get(doc, "workloads")), 1);
+	IS(doc, "/workloads/0/operations", "[\"trim\",\"flush\"]");
+	/* 101 and 301 in two seconds */
+	IS(doc, "/workloads/0/points/0/iops", "201.0");
+	is_value(doc, "/workloads/0/points/0/service/lat_mean_ns",
+		(100 * 1000 + 10000 + 300 * 3000 + 30000) / 402.0);
 	json_decref(doc);
 }
 END_TEST
@@ -243,6 +369,10 @@ main(void)
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, the_figures_of_a_cell_are_those_of_the_window);
 	tcase_add_test(tc, the_order_in_which_records_come_changes_nothing);
+	tcase_add_test(tc, what_is_stored_of_a_cell_is_what_merging_its_window_gives);
+	tcase_add_test(tc, rounds_that_a_gap_had_stood_for_count_when_they_come);
+	tcase_add_test(
+		tc, a_cell_without_reads_and_writes_counts_the_rest_of_all_its_rounds);
 	tcase_add_test(tc, a_test_that_runs_has_rounds_and_no_results);
 	tcase_add_test(
 		tc, a_test_that_judges_nothing_has_the_means_of_all_rounds_that_count);

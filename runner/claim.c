@@ -14,6 +14,7 @@
 
 #include "common/err.h"
 #include "common/guard.h"
+#include "common/nvme.h"
 #include "common/parse.h"
 #include "common/program.h"
 #include "common/str.h"
@@ -85,6 +86,16 @@ check_identity(const struct claim *c, int fd, struct drive_id *ret_seen, struct 
 	return 0;
 }
 
+/* A runner that was killed may have left one. It is asked for before anything is read:
+ * the drive would answer with errors. */
+static int
+check_sanitize(const struct claim *c, int fd, struct err *e)
+{
+	if (c->program->drive.kind != DRIVE_NVME || nvme_check_sanitize(fd, e) == 0)
+		return 0;
+	return err_ctx(e, "%s", c->path);
+}
+
 /* A check that cannot be made is a reason, too. */
 static int
 check_use(const struct claim *c, int fd, enum guard_when when, struct err *e)
@@ -115,6 +126,8 @@ look_first(const struct claim *c, struct err *e)
 			errno == ENOENT || errno == ENXIO ? ERR_NOTFOUND : ERR_IO, errno,
 			"open %s", c->path);
 	rc = check_identity(c, fd, &seen, e);
+	if (rc == 0)
+		rc = check_sanitize(c, fd, e);
 	if (rc == 0)
 		rc = check_use(c, fd, GUARD_CLAIM, e);
 	close(fd);
@@ -169,7 +182,8 @@ claim_verify(const struct claim *c, struct drive_id *ret_seen, struct err *e)
 
 	if (check_fence(c, e) != 0)
 		return -1;
-	if (check_identity(c, c->fd, ret_seen != NULL ? ret_seen : &seen, e) != 0)
+	if (check_identity(c, c->fd, ret_seen != NULL ? ret_seen : &seen, e) != 0 ||
+		check_sanitize(c, c->fd, e) != 0)
 		return -1;
 	return check_still_ours(c, e);
 }

@@ -32,6 +32,8 @@
 
 #define LOOK_NS (20 * NS_PER_MS)
 #define SANITIZE_POLL_NS (200 * NS_PER_MS)
+/* A drive that does not tell how its sanitize goes for so long is gone. */
+#define SANITIZE_SILENCE_NS (300 * NS_PER_S)
 /* An overwrite may take this long; an erase that does has hung. */
 #define SANITIZE_MAX_NS (12 * 3600 * NS_PER_S)
 
@@ -41,6 +43,7 @@ struct work {
 	bool is_file;
 	uint64_t done;	  /* bytes; discard and zero */
 	int64_t begun_ns; /* of a sanitize; 0: not yet */
+	int64_t heard_ns; /* when the drive told last how the sanitize goes */
 	uint8_t *zeroes;  /* where they are written one by one; owned */
 	atomic_bool ended;
 };
@@ -153,17 +156,7 @@ format(struct work *w, struct err *e)
 static int
 begin_sanitize(struct work *w, struct err *e)
 {
-	enum nvme_sanitize_end end;
-	double part;
-
-	if (nvme_sanitize_state(w->j->fd, &end, &part, e) != 0)
-		return -1;
-	if (end == NVME_SANITIZE_RUNS) {
-		err_set(e, ERR_IO,
-			"a sanitize that somebody else has begun runs in the drive");
-		return err_fix(e, "wait until it has ended: nvme sanitize-log");
-	}
-	w->begun_ns = clock_mono();
+	w->begun_ns = w->heard_ns = clock_mono();
 	return nvme_sanitize(w->j->fd, w->c->sanitize, e);
 }
 
@@ -175,8 +168,14 @@ sanitize(struct work *w, struct err *e)
 
 	if (w->begun_ns == 0)
 		return begin_sanitize(w, e);
-	if (nvme_sanitize_state(w->j->fd, &end, &part, e) != 0)
-		return -1;
+	if (nvme_sanitize_state(w->j->fd, &end, &part, e) != 0) {
+		/* it goes on while a drive is too busy to answer, or is reset */
+		if (clock_mono() - w->heard_ns >= SANITIZE_SILENCE_NS)
+			return -1;
+		err_clear(e);
+		return 0;
+	}
+	w->heard_ns = clock_mono();
 	switch (end) {
 	case NVME_SANITIZE_DONE:
 		atomic_store(&w->ended, true);
@@ -246,8 +245,13 @@ purge(const struct purge_job *j, struct purge_report *r, struct readback samples
 	struct work w = {.j = j, .c = &r->choice, .is_file = is_regular(j->fd)};
 	int64_t started_ns;
 	bool stopped = false;
-	int rc = readback_take(j, &samples[0], e);
+	int rc;
 
+	/* Nothing of it can be read while that lasts, which is no fault of the drive. */
+	if (r->choice.nvme.sanitize_block || r->choice.nvme.sanitize_crypto)
+		if (nvme_check_sanitize(j->fd, e) != 0)
+			return -1;
+	rc = readback_take(j, &samples[0], e);
 	if (rc != 0)
 		return rc;
 	started_ns = clock_mono();

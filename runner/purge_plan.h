@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "common/drive.h"
-#include "runner/nvme.h"
+#include "common/nvme.h"
 
 struct err;
 

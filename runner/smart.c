@@ -5,7 +5,7 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/le.h"
-#include "runner/nvme.h"
+#include "common/nvme.h"
 
 /* Fields of the log page (Base 2.0, figure 207). */
 #define CRITICAL_WARNING 0

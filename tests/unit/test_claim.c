@@ -1,7 +1,10 @@
 #include "runner/claim.h"
 
 #include <fcntl.h>
+#include <linux/nvme_ioctl.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +14,56 @@
 
 static char state[64], image[64], other[64];
 static struct program program;
+
+/* The file is an NVMe drive when this is set, and says that of its last sanitize. */
+static bool is_nvme;
+static uint8_t sanicap, sstat;
+static unsigned logs_read;
+
+int __real_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, ...);
+int __real_drive_identify(
+	int fd, const char *path, struct drive_id *ret_id, struct err *e);
+int __wrap_drive_identify(
+	int fd, const char *path, struct drive_id *ret_id, struct err *e);
+
+int
+__wrap_drive_identify(int fd, const char *path, struct drive_id *ret_id, struct err *e)
+{
+	int rc = __real_drive_identify(fd, path, ret_id, e);
+
+	if (rc == 0 && is_nvme)
+		ret_id->kind = DRIVE_NVME;
+	return rc;
+}
+
+/* Byte numbers of the NVM Express Base Specification 2.0: SANICAP is 328, SSTAT 2. */
+int
+__wrap_ioctl(int fd, unsigned long request, ...)
+{
+	struct nvme_admin_cmd *c;
+	uint8_t *to;
+	va_list ap;
+	void *arg;
+
+	va_start(ap, request);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	if (request != NVME_IOCTL_ADMIN_CMD || !is_nvme)
+		return __real_ioctl(fd, request, arg);
+	c = arg;
+	to = (uint8_t *)(uintptr_t)c->addr;
+	if (c->opcode == 0x06) {
+		to[328] = sanicap;
+		return 0;
+	}
+	ck_assert_uint_eq(c->opcode, 0x02);
+	ck_assert_uint_eq(c->cdw10 & 0xff, 0x81);
+	logs_read++;
+	to[1] = 0x40;
+	to[2] = sstat;
+	return 0;
+}
 
 static void
 make_image(const char *path, off_t bytes)
@@ -43,6 +96,10 @@ setup(void)
 	struct err e = {0};
 	int fd;
 
+	is_nvme = false;
+	sanicap = 0x02;
+	sstat = 0;
+	logs_read = 0;
 	top_make("/var/tmp");
 	snprintf(state, sizeof(state), "%s/state", top);
 	snprintf(image, sizeof(image), "%s/a.img", top);
@@ -143,6 +200,62 @@ START_TEST(a_drive_with_a_signature_is_refused)
 }
 END_TEST
 
+static void
+make_nvme(void)
+{
+	is_nvme = true;
+	program.drive.kind = DRIVE_NVME;
+	set_fence("7"); /* the key of the drive is another */
+}
+
+/* Before its data are looked at, which cannot be read meanwhile. */
+START_TEST(a_drive_in_the_middle_of_a_sanitize_is_not_taken)
+{
+	struct claim *c = NULL;
+	struct err e = {0};
+	int fd = open(image, O_WRONLY | O_CLOEXEC);
+
+	ck_assert_int_eq(pwrite(fd, "LUKS\xba\xbe\0\1", 8, 0), 8);
+	close(fd);
+	make_nvme();
+	sstat = 2;
+	FAILS(claim_take(&c, &program, state, image, &e), ERR_STATE,
+		"a sanitize that is not ours is in progress: 25 % done");
+	ck_assert(e.fix[0] != '\0');
+}
+END_TEST
+
+START_TEST(a_sanitize_that_begins_later_is_seen_and_one_that_has_ended_is_none)
+{
+	struct claim *c = NULL;
+	struct err e = {0};
+
+	make_nvme();
+	sstat = 1;
+	OK(claim_take(&c, &program, state, image, &e));
+	OK(claim_verify(c, NULL, &e));
+	sstat = 2;
+	FAILS(claim_verify(c, NULL, &e), ERR_STATE, "is in progress");
+	claim_drop(c);
+	ck_assert_uint_gt(logs_read, 0);
+}
+END_TEST
+
+/* It would count the question as an error. */
+START_TEST(a_drive_without_sanitize_is_not_asked_for_its_log)
+{
+	struct claim *c = NULL;
+	struct err e = {0};
+
+	make_nvme();
+	sanicap = 0;
+	sstat = 2;
+	OK(claim_take(&c, &program, state, image, &e));
+	claim_drop(c);
+	ck_assert_uint_eq(logs_read, 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -154,5 +267,9 @@ main(void)
 	tcase_add_test(tc, a_newer_lease_ends_the_claim);
 	tcase_add_test(tc, another_drive_and_another_size_are_refused);
 	tcase_add_test(tc, a_drive_with_a_signature_is_refused);
+	tcase_add_test(tc, a_drive_in_the_middle_of_a_sanitize_is_not_taken);
+	tcase_add_test(
+		tc, a_sanitize_that_begins_later_is_seen_and_one_that_has_ended_is_none);
+	tcase_add_test(tc, a_drive_without_sanitize_is_not_asked_for_its_log);
 	return unit_run("claim", tc);
 }

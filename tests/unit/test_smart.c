@@ -2,7 +2,7 @@
 
 #include "common/json.h"
 #include "common/le.h"
-#include "runner/nvme.h"
+#include "common/nvme.h"
 #include "tests/unit/unit.h"
 
 static uint8_t page[SMART_LOG_BYTES];

@@ -4,10 +4,11 @@
  *
  * Numbers of commands, fields and bits are those of the NVM Express Base Specification,
  * revision 2.0, and for the format of a namespace of the NVM Command Set Specification,
- * revision 1.0. Each call waits for its command. Any thread.
+ * revision 1.0. Each call waits for its command, at most 10 s but for a format and the
+ * begin of a sanitize. Any thread.
  */
-#ifndef RUNNER_NVME_H
-#define RUNNER_NVME_H
+#ifndef COMMON_NVME_H
+#define COMMON_NVME_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,5 +78,12 @@ int nvme_format(int fd, const struct nvme_offer *o, struct err *e);
 int nvme_sanitize(int fd, enum nvme_sanitize how, struct err *e);
 int nvme_sanitize_state(
 	int fd, enum nvme_sanitize_end *ret_end, double *ret_part, struct err *e);
+
+/*
+ * nvme_check_sanitize looks whether a sanitize runs in a drive of which nothing is known:
+ * it goes on whoever began it, over resets and power cuts, and the drive does no I/O
+ * until it has ended. ERR_STATE while one runs, ERR_IO when the drive does not say.
+ */
+int nvme_check_sanitize(int fd, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-#include "runner/nvme.h"
+#include "common/nvme.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -30,6 +30,7 @@
 #define SANICAP 328
 #define SANICAP_CRYPTO 0x01
 #define SANICAP_BLOCK 0x02
+#define SANICAP_ANY 0x07 /* the overwrite, too */
 #define FNA 524
 #define FNA_REACHES_ALL 0x03 /* of a format, and of the erase that goes with it */
 
@@ -55,7 +56,12 @@
  * commands is 60 s. */
 #define FORMAT_TIMEOUT_MS (3600U * 1000)
 
-/* A drive that does not say in this time how it is keeps a run waiting for nothing. */
+/* Begins at once, as a rule. */
+#define SANITIZE_TIMEOUT_MS (60U * 1000)
+
+/* A drive that does not say in this time who or how it is keeps a run waiting for
+ * nothing. The kernel resets a controller that is late. */
+#define ADMIN_TIMEOUT_MS (10U * 1000)
 #define LOG_TIMEOUT_MS 5000
 
 void
@@ -125,6 +131,8 @@ command(int fd, struct nvme_admin_cmd *c, const char *what, struct err *e)
 {
 	int status;
 
+	if (c->timeout_ms == 0)
+		c->timeout_ms = ADMIN_TIMEOUT_MS;
 	do
 		status = ioctl(fd, NVME_IOCTL_ADMIN_CMD, c);
 	while (status < 0 && errno == EINTR);
@@ -253,6 +261,7 @@ nvme_sanitize(int fd, enum nvme_sanitize how, struct err *e)
 	struct nvme_admin_cmd c = {
 		.opcode = OP_SANITIZE,
 		.cdw10 = (uint32_t)how | SANITIZE_AUSE,
+		.timeout_ms = SANITIZE_TIMEOUT_MS,
 	};
 
 	return command(fd, &c, "NVMe Sanitize", e);
@@ -275,4 +284,25 @@ nvme_sanitize_state(
 		return -1;
 	*ret_end = nvme_read_sanitize(log, ret_part);
 	return 0;
+}
+
+/* A drive without sanitize is not asked for its log: it would count that as an error. */
+int
+nvme_check_sanitize(int fd, struct err *e)
+{
+	_Alignas(4096) uint8_t data[NVME_IDENTIFY_BYTES];
+	enum nvme_sanitize_end end;
+	double part;
+
+	if (identify(fd, CNS_CONTROLLER, 0, data, e) != 0)
+		return -1;
+	if ((data[SANICAP] & SANICAP_ANY) == 0)
+		return 0;
+	if (nvme_sanitize_state(fd, &end, &part, e) != 0)
+		return -1;
+	if (end != NVME_SANITIZE_RUNS)
+		return 0;
+	err_set(e, ERR_STATE, "a sanitize that is not ours is in progress: %.0f %% done",
+		part * 100);
+	return err_fix(e, "wait until it has ended: nvme sanitize-log");
 }

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/steady.h"
+
 struct shape;
 struct str;
 
@@ -60,6 +62,7 @@ struct str;
 /* How much of the measured time may be without samples, in seconds. */
 #define SANITY_UNSAMPLED 0.5
 
+/* The bits are stored, and are those of one flag for ever. */
 enum sanity_flag {
 	SANITY_ERRORS = 1,	  /* I/Os failed */
 	SANITY_DROPPED = 2,	  /* arrivals were given up */
@@ -80,10 +83,14 @@ enum sanity_flag {
 	SANITY_CLOCK = 1 << 16,		 /* the wall clock was set */
 	SANITY_UNSAMPLED_TIME = 1 << 17, /* seconds have no sample */
 	SANITY_LATE_START = 1 << 18,
-	SANITY_UNSTEADY = 1 << 19,    /* of a test that did not come to a steady state; no
-					 point has it by itself */
+	SANITY_UNSTEADY = 1 << 19,    /* of a test that did not come to a steady state */
 	SANITY_CATCHING_UP = 1 << 20, /* a backlog of the warm-up was worked off */
+	SANITY_NOT_JUDGED = 1 << 21,  /* of a test that tracks nothing */
+	SANITY_OWN_CRITERION = 1 << 22, /* of a test judged unlike the standard has it */
 };
+
+/* The flags of tests, which their cells have and no point has by itself. */
+#define SANITY_OF_TESTS (SANITY_UNSTEADY | SANITY_NOT_JUDGED | SANITY_OWN_CRITERION)
 
 /*
  * With any of these the response tells how long arrivals had waited already, which is no
@@ -125,6 +132,9 @@ struct sanity {
 	double thermal_transitions, thermal_seconds, temperature_c, warning_c;
 	struct sanity_link link, link_end, link_max; /* at start and end; the device's */
 	double aer_correctable, aer_nonfatal, aer_fatal; /* more at the end than before */
+	/* Of a test in rounds; max_rounds 0: no test, or not known. */
+	struct steady_rule criterion;
+	uint32_t max_rounds;
 };
 
 /*

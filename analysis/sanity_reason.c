@@ -269,6 +269,26 @@ say_unsteady(const struct sanity *s, struct str *out)
 	str_puts(out, "its test did not come to a steady state");
 }
 
+static void
+say_not_judged(const struct sanity *s, struct str *out)
+{
+	(void)s;
+	str_puts(out, "its test tracks nothing, so nobody judged whether it was steady");
+}
+
+static void
+say_own_criterion(const struct sanity *s, struct str *out)
+{
+	str_printf(out,
+		"its test was judged by a window of %" PRIu32
+		" rounds, a range of %g %%, "
+		"a slope of %g %% and at most %" PRIu32
+		" rounds; the standard has %d, %d %%, %d %% and %d",
+		s->criterion.window, s->criterion.range_percent,
+		s->criterion.slope_percent, s->max_rounds, STEADY_WINDOW,
+		STEADY_RANGE_PERCENT, STEADY_SLOPE_PERCENT, STEADY_ROUNDS);
+}
+
 static const struct {
 	enum sanity_flag flag;
 	const char *name;
@@ -295,6 +315,8 @@ static const struct {
 	{SANITY_LATE_START, "late-start", say_late_start},
 	{SANITY_UNSTEADY, "unsteady", say_unsteady},
 	{SANITY_CATCHING_UP, "catching-up", say_catching_up},
+	{SANITY_NOT_JUDGED, "not-judged", say_not_judged},
+	{SANITY_OWN_CRITERION, "own-criterion", say_own_criterion},
 };
 
 #define WORDS (sizeof(words) / sizeof(words[0]))

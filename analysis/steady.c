@@ -119,6 +119,14 @@ steady_judge(const struct steady *s, bool over, struct steady_fit *ret_fits)
 	return over ? STEADY_NOT_REACHED : STEADY_NOT_YET;
 }
 
+bool
+steady_is_standard(const struct steady_rule *rule, uint32_t rounds)
+{
+	return rule->window == STEADY_WINDOW && rounds == STEADY_ROUNDS &&
+	       fabs(rule->range_percent - STEADY_RANGE_PERCENT) < 1e-9 &&
+	       fabs(rule->slope_percent - STEADY_SLOPE_PERCENT) < 1e-9;
+}
+
 const char *
 steady_verdict_name(enum steady_verdict v)
 {

@@ -16,6 +16,12 @@
 #define STEADY_WINDOW_MAX 64
 #define STEADY_TRACKED_MAX 8
 
+/* What the standard has: rounds of the window and at most, percent of the mean. */
+#define STEADY_WINDOW 5
+#define STEADY_RANGE_PERCENT 20
+#define STEADY_SLOPE_PERCENT 10
+#define STEADY_ROUNDS 25
+
 struct steady_rule {
 	uint32_t window;      /* rounds, 2..STEADY_WINDOW_MAX */
 	double range_percent; /* of the mean, that the range may have */
@@ -68,6 +74,10 @@ void steady_void(struct steady *s);
  */
 enum steady_verdict steady_judge(
 	const struct steady *s, bool over, struct steady_fit *ret_fits);
+
+/* steady_is_standard says whether a test is judged as the standard has it; rounds: the
+ * most that it may take. */
+bool steady_is_standard(const struct steady_rule *rule, uint32_t rounds);
 
 /* steady_verdict_name returns "not_yet", "steady" or "not_reached". */
 const char *steady_verdict_name(enum steady_verdict v);

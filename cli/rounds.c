@@ -331,6 +331,18 @@ show_void(const struct out *o, const json_t *test)
 				json_text_of(round, "void"));
 }
 
+/* What to know before its results are believed. */
+static void
+show_marks(const struct out *o, const json_t *test)
+{
+	json_t *mark;
+	size_t i;
+
+	json_array_foreach (json_object_get(test, "reasons"), i, mark)
+		out_line(o, "%s: %s: %s", json_text_of(test, "test"),
+			json_text_of(mark, "flag"), json_text_of(mark, "text"));
+}
+
 void
 rounds_show(const struct out *o, const json_t *tests)
 {
@@ -347,6 +359,7 @@ rounds_show(const struct out *o, const json_t *tests)
 	json_array_foreach (tests, i, test) {
 		show_left_out(o, test);
 		show_void(o, test);
+		show_marks(o, test);
 	}
 	json_array_foreach (tests, i, test)
 		show_cells(o, test);

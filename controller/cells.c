@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/metrics.h"
-#include "analysis/sanity.h"
 #include "common/err.h"
 #include "common/hist.h"
 #include "common/json.h"
@@ -186,15 +185,16 @@ settle(struct tx *t, const struct test *test, struct err *e)
 	return rc;
 }
 
-/* Columns: step, verdict, doc. */
+/* Columns: step, doc. */
 static struct test
 test_at(struct cur *c, int64_t attempt)
 {
-	json_t *doc = doc_stored(cur_text(c, 2));
-	struct test x = {.attempt = attempt, .step = cur_int(c, 0), .last = INT64_MAX};
+	json_t *doc = doc_stored(cur_text(c, 1));
+	struct test x = {.attempt = attempt,
+		.step = cur_int(c, 0),
+		.last = INT64_MAX,
+		.flags = flags_of_test(doc)};
 
-	if (strcmp(cur_text(c, 1), "not_reached") == 0)
-		x.flags |= SANITY_UNSTEADY;
 	if (json_array_size(json_object_get(doc, "tracking")) > 0) {
 		x.first = json_integer_value(json_object_get(doc, "first_round"));
 		x.last = json_integer_value(json_object_get(doc, "last_round"));
@@ -212,7 +212,7 @@ cells_settle(struct tx *t, int64_t attempt, uint64_t from, uint64_t to, struct e
 	int rc;
 
 	if (tx_query(t, &c, e,
-		    "SELECT step, verdict, doc FROM test_end WHERE attempt_id = ?"
+		    "SELECT step, doc FROM test_end WHERE attempt_id = ?"
 		    " AND seq > ? AND seq <= ?",
 		    "iii", attempt, (int64_t)from, (int64_t)to) != 0)
 		return -1;

@@ -5,6 +5,7 @@
 
 #include "analysis/sanity.h"
 #include "analysis/shape.h"
+#include "analysis/steady.h"
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/parse.h"
@@ -185,23 +186,19 @@ flags_of_point(const json_t *meta, double iops, double littles_n)
 	return sanity_flags(&s);
 }
 
-json_t *
-flags_reasons(const json_t *meta, double iops, double littles_n)
+/* Each flag with a sentence that says why. */
+static json_t *
+reasons(const struct sanity *s, unsigned flags)
 {
 	json_t *list = json_array();
-	struct shape h;
-	struct sanity s;
-	unsigned flags;
 
-	read_facts(meta, iops, littles_n, &h, &s);
-	flags = sanity_flags(&s);
 	for (unsigned bit = 1; bit <= flags; bit <<= 1) {
 		struct str text = {0};
 		json_t *o;
 
 		if ((flags & bit) == 0)
 			continue;
-		sanity_reason(&s, (enum sanity_flag)bit, &text);
+		sanity_reason(s, (enum sanity_flag)bit, &text);
 		o = json_object();
 		json_put(o, "flag", json_string(sanity_name((enum sanity_flag)bit)));
 		json_put(o, "text", json_text(str_text(&text)));
@@ -209,6 +206,54 @@ flags_reasons(const json_t *meta, double iops, double littles_n)
 		str_fini(&text);
 	}
 	return list;
+}
+
+json_t *
+flags_reasons(const json_t *meta, double iops, double littles_n)
+{
+	struct shape h;
+	struct sanity s;
+
+	read_facts(meta, iops, littles_n, &h, &s);
+	return reasons(&s, sanity_flags(&s));
+}
+
+/* As runner/rounds.c writes it. */
+static unsigned
+read_test(const json_t *end, struct sanity *ret_s)
+{
+	const char *verdict = json_text_of(end, "verdict");
+
+	*ret_s = (struct sanity){
+		.criterion = {known_count(member(end, "window")),
+			known(member(end, "range_percent")),
+			known(member(end, "slope_percent"))},
+		.max_rounds = known_count(member(end, "max_rounds")),
+	};
+	if (strcmp(verdict, "not_judged") == 0)
+		return SANITY_NOT_JUDGED;
+	return (strcmp(verdict, "not_reached") == 0 ? SANITY_UNSTEADY : 0) |
+	       (ret_s->max_rounds > 0 && !steady_is_standard(
+						 &ret_s->criterion, ret_s->max_rounds)
+			       ? SANITY_OWN_CRITERION
+			       : 0);
+}
+
+unsigned
+flags_of_test(const json_t *end)
+{
+	struct sanity s;
+
+	return read_test(end, &s);
+}
+
+json_t *
+flags_test_reasons(const json_t *end)
+{
+	struct sanity s;
+	unsigned flags = read_test(end, &s);
+
+	return reasons(&s, flags);
 }
 
 json_t *

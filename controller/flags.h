@@ -1,5 +1,6 @@
 /*
- * flags - what to know about a point before believing its figures, from its record.
+ * flags - what to know about a point or a test before believing its figures, from its
+ * record.
  *
  * The rules are those of analysis/sanity.h. Any thread; no shared json_t.
  */
@@ -20,6 +21,11 @@ unsigned flags_of_point(const json_t *meta, double iops, double littles_n);
  * why, with the numbers. New reference.
  */
 json_t *flags_reasons(const json_t *meta, double iops, double littles_n);
+
+/* flags_of_test and flags_test_reasons are the same for a test in rounds, whose flags all
+ * of its cells have: end is the document of its record steady. */
+unsigned flags_of_test(const json_t *end);
+json_t *flags_test_reasons(const json_t *end);
 
 /* flags_json lists the names of flags. New reference. */
 json_t *flags_json(unsigned flags);

@@ -171,6 +171,8 @@ add_end(struct tx *t, int64_t attempt, int64_t step, json_t *o, struct err *e)
 	json_put(o, "verdict",
 		json_string(rc == 1 ? json_text_of(doc, "verdict") : "not_yet"));
 	copy_members(o, doc, names);
+	json_put(o, "flags", flags_json(flags_of_test(doc)));
+	json_put(o, "reasons", flags_test_reasons(doc));
 	json_decref(doc);
 	free(text);
 	return 0;

@@ -66,11 +66,15 @@ START_TEST(what_is_not_reached_says_by_how_much)
 	const char *text = shown(OUT_TABLE,
 		"[{\"test\":\"iops\",\"verdict\":\"not_reached\",\"rounds\":25,"
 		"\"first_round\":21,\"last_round\":25," RULE
-		",\"tracking\":[{\"cell\":\"iops/r0\",\"metric\":\"iops\",\"mean\":110.0,"
+		",\"reasons\":[{\"flag\":\"unsteady\",\"text\":\"its test did not come "
+		"to "
+		"a steady state\"}],\"tracking\":[{\"cell\":\"iops/r0\",\"metric\":"
+		"\"iops\",\"mean\":110.0,"
 		"\"range_ratio\":0.18,\"slope_ratio\":0.1818,\"slope\":5.0,"
 		"\"intercept\":-5.0}],\"cells\":[" CELL(
 			"r0", "4096", "0", "110", "9000") "]}]");
 
+	says(text, "iops: unsteady: its test did not come to a steady state");
 	says(text, "not reached");
 	says(text, "18.0 % of 20 %");
 	says(text, "18.2 % over 10 %");

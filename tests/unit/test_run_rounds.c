@@ -294,6 +294,62 @@ START_TEST(a_test_that_judges_nothing_has_the_means_of_all_rounds_that_count)
 	doc = good(api_runs_rounds, 1, "");
 	IS(doc, "/items/0/cells/1/iops", "100.0");
 	IS(doc, "/items/0/cells/1/rounds", "2");
+	IS(doc, "/items/0/cells/1/flags", "[\"not-judged\"]");
+	IS(doc, "/items/0/reasons/0/text",
+		"\"its test tracks nothing, so nobody judged whether it was steady\"");
+	json_decref(doc);
+	/* and so wherever it is read */
+	rig_exec("UPDATE run SET state = 'done' WHERE id = 1");
+	doc = good(api_rankings_get, 0, "workload=iops/r0");
+	IS(doc, "/items/0/flags", "[\"not-judged\"]");
+	json_decref(doc);
+	doc = good(api_curves_get, 0, "run=r1&workload=iops/r0");
+	IS(doc, "/workloads/0/points/0/flags", "[\"not-judged\"]");
+	json_decref(doc);
+}
+END_TEST
+
+/* A test that is judged by the standard but for one member. */
+static const struct {
+	const char *member, *value;
+	bool own;
+} criteria[] = {
+	{"window", "5", false},
+	{"window", "4", true},
+	{"range_percent", "20.5", true},
+	{"slope_percent", "9.0", true},
+	{"max_rounds", "7", true},
+	{"max_rounds", "26", true},
+};
+
+START_TEST(a_criterion_that_is_not_the_standards_is_marked)
+{
+	char text[600];
+	json_t *doc;
+
+	feed_round(1, NULL, 90, 100000);
+	snprintf(text, sizeof(text),
+		"{\"event\":\"steady\",\"step\":2,\"test\":\"iops\",\"verdict\":"
+		"\"steady\",\"rounds\":1,\"first_round\":1,\"last_round\":1,"
+		"\"tracking\":[{\"cell\":\"iops/r0\"}],%s%s%s%s\"%s\":%s}",
+		criteria[_i].member[0] == 'w' ? "" : "\"window\":5,",
+		criteria[_i].member[0] == 'r' ? "" : "\"range_percent\":20.0,",
+		criteria[_i].member[0] == 's' ? "" : "\"slope_percent\":10.0,",
+		criteria[_i].member[0] == 'm' ? "" : "\"max_rounds\":25,",
+		criteria[_i].member, criteria[_i].value);
+	feed_text(RECORD_EVENT, text);
+	send();
+	doc = good(api_runs_rounds, 1, "");
+	IS(doc, "/items/0/cells/1/flags",
+		criteria[_i].own ? "[\"own-criterion\"]" : "[]");
+	IS(doc, "/items/0/flags", criteria[_i].own ? "[\"own-criterion\"]" : "[]");
+	if (_i == 4)
+		IS(doc, "/items/0/reasons/0/text",
+			"\"its test was judged by a window of 5 rounds, a range of 20 %, "
+			"a "
+			"slope of 10 % and at most 7 rounds; the standard has 5, 20 %, "
+			"10 % "
+			"and 25\"");
 	json_decref(doc);
 }
 END_TEST
@@ -376,6 +432,8 @@ main(void)
 	tcase_add_test(tc, a_test_that_runs_has_rounds_and_no_results);
 	tcase_add_test(
 		tc, a_test_that_judges_nothing_has_the_means_of_all_rounds_that_count);
+	tcase_add_loop_test(tc, a_criterion_that_is_not_the_standards_is_marked, 0,
+		(int)(sizeof(criteria) / sizeof(criteria[0])));
 	tcase_add_test(tc, what_is_not_steady_is_marked_wherever_it_is_read);
 	tcase_add_test(tc, a_cell_is_a_curve_of_its_own_and_never_that_of_a_ramp);
 	tcase_add_test(tc, an_end_without_a_window_has_no_results);

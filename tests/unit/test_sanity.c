@@ -355,10 +355,10 @@ START_TEST(each_flag_has_a_word_of_its_own_and_a_sentence)
 {
 	const struct shape h = {0};
 	struct sanity s = closed();
-	unsigned all = 2 * SANITY_CATCHING_UP - 1;
+	unsigned all = 2 * SANITY_OWN_CRITERION - 1;
 
 	s.shape = &h;
-	for (unsigned a = 1; a <= SANITY_CATCHING_UP; a <<= 1) {
+	for (unsigned a = 1; a <= SANITY_OWN_CRITERION; a <<= 1) {
 		struct str text = {0};
 
 		ck_assert_ptr_nonnull(sanity_name((enum sanity_flag)a));
@@ -371,7 +371,7 @@ START_TEST(each_flag_has_a_word_of_its_own_and_a_sentence)
 		all -= a;
 	}
 	ck_assert_uint_eq(all, 0);
-	ck_assert_ptr_null(sanity_name((enum sanity_flag)(2 * SANITY_CATCHING_UP)));
+	ck_assert_ptr_null(sanity_name((enum sanity_flag)(2 * SANITY_OWN_CRITERION)));
 }
 END_TEST
 

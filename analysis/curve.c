@@ -62,6 +62,11 @@ find_fall(const struct curve_point *points, size_t n, struct curve_facts *f)
 	for (size_t i = 0; i < n; i++) {
 		if (!(points[i].load_percent > from) || isnan(points[i].iops))
 			continue;
+		if ((points[i].flags & SANITY_CATCHING_UP) != 0) {
+			if (f->no_fall != NULL)
+				f->no_fall = "every load above the peak was catching up";
+			continue;
+		}
 		if (f->no_fall == NULL && points[i].iops >= points[f->fall].iops)
 			continue;
 		f->fall = i;

@@ -38,9 +38,10 @@ struct curve_facts {
 	size_t best;
 	const char *no_best; /* why there is no such load, a constant; NULL: there is */
 	/*
-	 * Of the loads above the peak's the one with the least I/Os per second, of equal
-	 * ones the lowest; what that is less than the peak, in percent of it. The
-	 * uncontrolled maximum counts as the load of 100 %: loads are shares of it.
+	 * Of the loads above the peak's that are not catching up the one with the least
+	 * I/Os per second, of equal ones the lowest; what that is less than the peak, in
+	 * percent of it. The uncontrolled maximum counts as the load of 100 %: loads are
+	 * shares of it.
 	 */
 	size_t fall;
 	double fall_percent;

@@ -342,7 +342,7 @@ virtual_machine(const char *root, const struct cpuinfo *c)
 	if (!c->hypervisor)
 		return json_null();
 	sysfs_read(root, "sys/class/dmi/id/sys_vendor", text, sizeof(text));
-	return json_text(text[0] != '\0' ? text : "of a kind that is not known");
+	return json_text(text[0] != '\0' ? text : "a kind that is not known");
 }
 
 static json_t *

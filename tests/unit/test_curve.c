@@ -197,6 +197,25 @@ START_TEST(the_fall_is_to_the_least_above_the_peak)
 }
 END_TEST
 
+START_TEST(there_is_no_fall_to_a_load_that_is_catching_up)
+{
+	struct curve_point p[N];
+	struct curve_facts f;
+
+	sorted_ramp(p);
+	p[2].iops = 2000;
+	p[4].iops = 500;
+	p[4].flags = SANITY_CATCHING_UP;
+	ck_assert(curve_find(p, N, &f));
+	ck_assert_ptr_null(f.no_fall);
+	ck_assert_uint_ne(f.fall, 4);
+	for (size_t i = 3; i < N; i++)
+		p[i].flags = SANITY_CATCHING_UP;
+	ck_assert(curve_find(p, N, &f));
+	ck_assert_str_eq(f.no_fall, "every load above the peak was catching up");
+}
+END_TEST
+
 START_TEST(the_maximum_counts_as_full_load_for_the_fall)
 {
 	struct curve_point p[N];
@@ -525,6 +544,7 @@ main(void)
 	tcase_add_test(tc, a_single_point_is_first_and_peak);
 	tcase_add_test(tc, a_curve_without_ios_has_no_facts);
 	tcase_add_test(tc, the_fall_is_to_the_least_above_the_peak);
+	tcase_add_test(tc, there_is_no_fall_to_a_load_that_is_catching_up);
 	tcase_add_test(tc, the_maximum_counts_as_full_load_for_the_fall);
 	tcase_add_test(tc, the_knee_of_kneedles_own_example_is_found);
 	tcase_add_test(tc, a_line_and_noise_have_no_knee);

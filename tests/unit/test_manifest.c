@@ -153,7 +153,7 @@ START_TEST(virtual_machines_and_containers_are_told)
 {
 	tree_put("proc/cpuinfo", "processor : 0\nflags : fpu hypervisor lahf_lm");
 	m = manifest_make(&place);
-	is("host", "virtual_machine", "\"of a kind that is not known\"");
+	is("host", "virtual_machine", "\"a kind that is not known\"");
 	json_decref(m);
 	tree_put("sys/class/dmi/id/sys_vendor", "QEMU");
 	tree_put(".dockerenv", "");

@@ -186,6 +186,7 @@ fill_attempts(const struct agent *a, struct attempt_view *views)
 			.step = w->status.step,
 			.point = w->status.point,
 			.workload = w->status.workload,
+			.cannot_stop = w->status.cannot_stop,
 			.blocked = w->blocked};
 }
 

@@ -25,6 +25,11 @@
 /* The time that the kernel gets to close what a dead process had open. */
 #define LET_GO_NS (30 * NS_PER_S)
 
+/* A runner that has not answered for so long is one that hangs, whatever it said. */
+#define STATUS_FRESH_NS (5 * NS_PER_S)
+/* No drive purges itself for longer, and a runner ends by itself before. */
+#define HOLD_MAX_NS (24 * 3600 * NS_PER_S)
+
 /* How a runner is made to end, more and more firmly. */
 static const struct rung {
 	int64_t after_ns;
@@ -334,6 +339,7 @@ static void
 take_status(struct ward *w, const struct runner_status *s)
 {
 	w->status = *s;
+	w->status_mono = clock_mono();
 	if (s->last_seq > w->a->last_seq)
 		w->a->last_seq = s->last_seq;
 	if (w->a->state == ATTEMPT_STARTING && strcmp(s->state, "starting") != 0)
@@ -378,7 +384,24 @@ connect_runner(struct ward *w)
 		ward_watch(w);
 }
 
-/* Climbs the ladder of stopping as time goes by. */
+/* Whether it does what goes on in its drive also without it. To kill it would give the
+ * drive away in the middle of that. */
+static bool
+is_held(struct ward *w)
+{
+	int64_t now = clock_mono();
+
+	if (w->status.cannot_stop[0] == '\0' || now - w->status_mono > STATUS_FRESH_NS)
+		return false;
+	if (w->hold_mono == 0) {
+		w->hold_mono = now;
+		log_warn("runner.hold", "attempt=%" PRIu64 " drive=%s why=%s", w->a->id,
+			log_q(w->a->drive_path), log_q(w->status.cannot_stop));
+	}
+	return now - w->hold_mono < HOLD_MAX_NS;
+}
+
+/* Climbs the ladder of stopping as time goes by; one that is held stays at its foot. */
 static void
 press(struct ward *w)
 {
@@ -387,6 +410,11 @@ press(struct ward *w)
 
 	if (!w->stop_told && w->sock >= 0)
 		w->stop_told = talk_stop(w->sock, w->a->why);
+	if (is_held(w)) {
+		w->stop_mono = clock_mono();
+		w->rung = 0;
+		return;
+	}
 	if (w->rung == RUNGS || waited < rungs[w->rung].after_ns)
 		return;
 	g = &rungs[w->rung++];

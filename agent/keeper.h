@@ -37,15 +37,17 @@ struct ward {
 	struct proc proc;
 	int sock; /* to the runner, -1 when not connected */
 	struct runner_status status;
-	uint64_t acked_seq; /* committed by the controller */
-	char blocked[128];  /* why its records are not sent, "" when they are */
-	int64_t stop_mono;  /* when its end was first asked for, 0: not */
-	int rung;	    /* of the ladder of stopping that was reached */
-	bool stop_told;	    /* the runner took our stop */
-	int64_t gone_mono;  /* when its process was first seen to be gone, 0: not */
-	int64_t retry_mono; /* no step is tried before */
-	char said[128];	    /* last trouble that was logged */
-	unsigned tries;	    /* in a row that found its spool in use */
+	int64_t status_mono; /* when that came */
+	uint64_t acked_seq;  /* committed by the controller */
+	char blocked[128];   /* why its records are not sent, "" when they are */
+	int64_t stop_mono;   /* since when it is made to end, 0: not */
+	int64_t hold_mono;   /* since when it is waited for instead, 0: not */
+	int rung;	     /* of the ladder of stopping that was reached */
+	bool stop_told;	     /* the runner took our stop */
+	int64_t gone_mono;   /* when its process was first seen to be gone, 0: not */
+	int64_t retry_mono;  /* no step is tried before */
+	char said[128];	     /* last trouble that was logged */
+	unsigned tries;	     /* in a row that found its spool in use */
 	char stuck[128]; /* why its end cannot be recorded, "" when it can or has been */
 };
 
@@ -103,8 +105,12 @@ void keeper_late(struct keeper *k, uint64_t attempt, int64_t age_ns);
  */
 void keeper_keep(struct keeper *k, uint64_t attempt);
 
-/* keeper_stop has an attempt end: by its socket, after 10 s by SIGTERM, after 30 s by
- * SIGKILL. Not known or ended already: nothing. */
+/*
+ * keeper_stop has an attempt end: by its socket, after 10 s by SIGTERM, after 30 s by
+ * SIGKILL. One whose runner says that something goes on which nothing stops, as a
+ * sanitize, is waited for instead, for a day at most. Not known or ended already:
+ * nothing.
+ */
 void keeper_stop(struct keeper *k, uint64_t attempt, const char *why);
 
 /* keeper_forget stops reporting an ended attempt; its spool stays for the retention. */

@@ -62,6 +62,8 @@ status_to_json(const struct attempt_view *a)
 	json_put(o, "step", json_integer(a->step));
 	json_put(o, "workload", json_text(a->workload));
 	json_put(o, "point", json_integer(a->point));
+	if (a->cannot_stop[0] != '\0')
+		json_put(o, "cannot_stop", json_text(a->cannot_stop));
 	return o;
 }
 

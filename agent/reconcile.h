@@ -35,9 +35,11 @@ struct attempt_view {
 	uint64_t id, fence;
 	enum attempt_state state;
 	uint64_t last_seq, acked_seq;
-	int64_t step, point;  /* of the runner's last status */
-	const char *workload; /* "" for none */
-	const char *blocked;  /* why its records are not sent, "" when they are */
+	int64_t step, point;	 /* of the runner's last status */
+	const char *workload;	 /* "" for none */
+	const char *cannot_stop; /* what goes on although it is told to stop, "" for
+				    nothing */
+	const char *blocked;	 /* why its records are not sent, "" when they are */
 };
 
 /* What the agent is, as far as the controller is concerned. All borrowed. */

@@ -133,6 +133,8 @@ parse_status(const char *text, size_t n, struct runner_status *ret_s)
 		ret_s->point = (int64_t)counter(doc, "point");
 		ret_s->last_seq = counter(doc, "last_seq");
 		load = json_object_get(doc, "load_percent");
+		snprintf(ret_s->cannot_stop, sizeof(ret_s->cannot_stop), "%s",
+			json_text_of(doc, "cannot_stop"));
 		ret_s->load_percent = json_is_number(load) ? json_number_value(load) : -1;
 	}
 	json_decref(doc);

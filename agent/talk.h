@@ -16,8 +16,10 @@ struct runner_status {
 	char state[16];	   /* "starting", "running", "ended"; "" when never told */
 	char workload[64]; /* "" between workloads */
 	int64_t step, point;
-	double load_percent; /* below 0: an uncontrolled maximum or no point */
-	uint64_t last_seq;   /* highest record in its spool */
+	double load_percent;  /* below 0: an uncontrolled maximum or no point */
+	uint64_t last_seq;    /* highest record in its spool */
+	char cannot_stop[64]; /* what goes on although it is told to stop, "" for nothing
+			       */
 };
 
 /*

@@ -154,6 +154,8 @@ status_doc(const struct control_status *s)
 	json_put(o, "load_percent",
 		isnan(s->load_percent) ? json_null() : json_real(s->load_percent));
 	json_put(o, "last_seq", json_u64(s->last_seq));
+	json_put(o, "cannot_stop",
+		s->cannot_stop != NULL ? json_string(s->cannot_stop) : json_null());
 	return o;
 }
 

@@ -24,6 +24,9 @@ struct control_status {
 	uint32_t point;	     /* from 1, 0 before the first */
 	double load_percent; /* NAN for none */
 	uint64_t last_seq;
+	const char
+		*cannot_stop; /* what goes on although it is told to stop; NULL: nothing
+			       */
 };
 
 /*

@@ -41,10 +41,11 @@ struct work {
 	const struct purge_job *j;
 	const struct purge_choice *c;
 	bool is_file;
-	uint64_t done;	  /* bytes; discard and zero */
-	int64_t begun_ns; /* of a sanitize; 0: not yet */
-	int64_t heard_ns; /* when the drive told last how the sanitize goes */
-	uint8_t *zeroes;  /* where they are written one by one; owned */
+	uint64_t done;	    /* bytes; discard and zero */
+	int64_t begun_ns;   /* of a sanitize; 0: not yet */
+	int64_t heard_ns;   /* when the drive told last how the sanitize goes */
+	uint8_t *zeroes;    /* where they are written one by one; owned */
+	atomic_int percent; /* of a sanitize that is done; negative: not known */
 	atomic_bool ended;
 };
 
@@ -181,6 +182,7 @@ sanitize(struct work *w, struct err *e)
 		atomic_store(&w->ended, true);
 		return 0;
 	case NVME_SANITIZE_RUNS:
+		atomic_store(&w->percent, (int)(part * 100));
 		if (clock_mono() - w->begun_ns < SANITIZE_MAX_NS)
 			return 0;
 		return err_set(e, ERR_IO,
@@ -229,6 +231,9 @@ do_method(const struct purge_job *j, struct work *w, bool *ret_stopped, struct e
 		    w->c->method == PURGE_SANITIZE ? SANITIZE_POLL_NS : 0, e) != 0)
 		return -1;
 	while (!atomic_load(&w->ended) && !chore_failed(k)) {
+		if (!purge_can_stop(w->c->method) && j->on_hold != NULL)
+			j->on_hold(
+				j->arg, w->c->method, atomic_load(&w->percent) / 100.0);
 		*ret_stopped |= !j->tick(j->arg);
 		if (*ret_stopped && purge_can_stop(w->c->method))
 			break;
@@ -242,7 +247,8 @@ static int
 purge(const struct purge_job *j, struct purge_report *r, struct readback samples[2],
 	struct err *e)
 {
-	struct work w = {.j = j, .c = &r->choice, .is_file = is_regular(j->fd)};
+	struct work w = {
+		.j = j, .c = &r->choice, .is_file = is_regular(j->fd), .percent = -1};
 	int64_t started_ns;
 	bool stopped = false;
 	int rc;

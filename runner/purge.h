@@ -24,6 +24,9 @@ struct purge_job {
 	uint64_t seed; /* of the places that are read back */
 	/* tick is called at least 10 times a second; false: to stop. */
 	bool (*tick)(void *arg);
+	/* on_hold is called as often while a method runs that cannot be stopped; part of
+	 * it is done, 0..1, or negative when nobody knows. NULL: nobody wants to know. */
+	void (*on_hold)(void *arg, enum purge_method method, double part);
 	void *arg;
 };
 

@@ -19,13 +19,10 @@
 #include "runner/ability.h"
 #include "runner/outbox.h"
 #include "runner/prepare.h"
-#include "runner/purge.h"
+#include "runner/purge_step.h"
 #include "runner/resume.h"
 #include "runner/rounds.h"
 #include "runner/steps_priv.h"
-
-/* The seed of a point: seed + step * SEED_STEP + point (schema/program.md). */
-#define SEED_STEP 1000003
 
 /* What a load may take beyond its planned time before it counts as hung. */
 #define LATE_NS (300 * NS_PER_S)
@@ -128,8 +125,8 @@ fail(struct steps *s, const char *class, const char *fmt, ...)
 	return -1;
 }
 
-static int
-cancel(struct steps *s)
+int
+steps_cancel(struct steps *s)
 {
 	s->r->end = STEPS_CANCELLED;
 	snprintf(s->r->reason, sizeof(s->r->reason), "%s", s->stop);
@@ -276,9 +273,8 @@ on_sample(void *arg, const struct sample *sample)
 	outbox_sample(s->env->outbox, sample);
 }
 
-/* Asks the caller whether to go on, and looks at the clock. */
-static bool
-on_tick(void *arg)
+bool
+steps_tick(void *arg)
 {
 	struct steps *s = arg;
 
@@ -292,9 +288,9 @@ bool
 steps_go_on(struct steps *s)
 {
 	s->deadline_ns = INT64_MAX;
-	if (on_tick(s))
+	if (steps_tick(s))
 		return true;
-	cancel(s);
+	steps_cancel(s);
 	return false;
 }
 
@@ -363,7 +359,7 @@ judge(struct steps *s, const struct plan *p)
 		return 0;
 	case LOAD_STOPPED:
 		if (s->stop != NULL)
-			return cancel(s);
+			return steps_cancel(s);
 		if (s->load.missed_ns > LATE_NS / 2)
 			return fail_absent(s, name_of(p));
 		return fail(s, "timeout", "%s%s did not end in time", name_of(p), load);
@@ -377,7 +373,8 @@ int
 steps_point(struct steps *s, const struct plan *p)
 {
 	struct err e = {0};
-	uint64_t seed = s->program->seed + (uint64_t)s->step * SEED_STEP + ++s->r->points;
+	uint64_t seed = s->program->seed + (uint64_t)s->step * STEPS_SEED_STEP +
+			++s->r->points;
 	const struct load load = {
 		.fd = s->env->fd,
 		.engine = s->env->engine,
@@ -397,7 +394,7 @@ steps_point(struct steps *s, const struct plan *p)
 		.max_errors = s->program->max_errors,
 		.point = s->r->points,
 		.on_sample = on_sample,
-		.on_tick = on_tick,
+		.on_tick = steps_tick,
 		.arg = s,
 	};
 
@@ -493,10 +490,8 @@ run_workload(struct steps *s, const struct step *step)
 	return 0;
 }
 
-/* Each step wants to know once more that this is the drive: a reset or a new lease may
- * have come between. */
-static int
-verify(struct steps *s, struct drive_id *ret_seen)
+int
+steps_verify(struct steps *s, struct drive_id *ret_seen)
 {
 	struct err e = {0};
 
@@ -516,53 +511,10 @@ left_of(const struct steps *s)
 }
 
 static int
-purge_drive(struct steps *s, const struct purge_job *job, const struct purge_choice *c)
-{
-	struct purge_report report;
-	struct drive_id seen;
-	struct err e = {0};
-	json_t *o = json_object();
-
-	json_put(o, "step", json_integer(s->step));
-	purge_choice_json(c, o);
-	outbox_event(s->env->outbox, "purge.start", json_deep_copy(o));
-	log_info("purge.start", "method=%s", purge_method_name(c->method));
-	purge_run(job, c, &report, &e);
-	purge_report_json(&report, o);
-	outbox_event(s->env->outbox, "purge.end", o);
-	if (report.end == PURGE_STOPPED)
-		return cancel(s);
-	if (report.end == PURGE_DONE)
-		return verify(s, &seen);
-	steps_fail(s->r, steps_class(&e), &e);
-	return -1;
-}
-
-/* A purge may change who the drive is: it is looked at again behind it. */
-static int
-run_purge(struct steps *s)
-{
-	const struct purge_job job = {
-		.fd = s->env->fd,
-		.drive = &s->program->drive,
-		.seed = s->program->seed + (uint64_t)s->step * SEED_STEP,
-		.tick = on_tick,
-		.arg = s,
-	};
-	struct purge_choice choice;
-	struct err e = {0};
-
-	if (purge_look(&job, &choice, &e) == 0)
-		return purge_drive(s, &job, &choice);
-	/* A drive that nothing purges is no bad drive. */
-	steps_fail(s->r, e.class == ERR_LIMIT ? "recipe" : steps_class(&e), &e);
-	return -1;
-}
-
-static int
 run_step(struct steps *s, const struct step *step, struct drive_id *ret_seen)
 {
-	if (verify(s, ret_seen) != 0)
+	/* a reset or a new lease may have come between */
+	if (steps_verify(s, ret_seen) != 0)
 		return -1;
 	if (prepare_is_needless(s->env, step, s->step, s->changed))
 		return 0;
@@ -571,7 +523,7 @@ run_step(struct steps *s, const struct step *step, struct drive_id *ret_seen)
 	case STEP_IDENTIFY:
 		return 0;
 	case STEP_PURGE:
-		return run_purge(s);
+		return purge_step(s);
 	case STEP_FILL:
 		return run_fill(s, step);
 	case STEP_WORKLOAD:

@@ -1,6 +1,6 @@
 /*
- * steps_priv - what steps.c shares with rounds.c: one point to be measured, and who
- * measures it.
+ * steps_priv - what steps.c shares with rounds.c and purge_step.c: one point to be
+ * measured, and who measures it.
  */
 #ifndef RUNNER_STEPS_PRIV_H
 #define RUNNER_STEPS_PRIV_H
@@ -14,6 +14,9 @@
 #include "runner/reading.h"
 #include "runner/seconds.h"
 #include "runner/steps.h"
+
+/* The seed of a point: seed + step * STEPS_SEED_STEP + point (schema/program.md). */
+#define STEPS_SEED_STEP 1000003
 
 /* Where a cell of a round stands. */
 struct round_place {
@@ -47,6 +50,7 @@ struct steps {
 	bool changed;		    /* a step may have changed the drive */
 	const char *stop;	    /* why to stop, from env->tick */
 	char name[ROUNDS_NAME_MAX]; /* of the point that runs, for the status */
+	char purge[64];		    /* how the purge goes that runs, for the status */
 	struct load_result load;
 	struct seconds seconds; /* of the point */
 	struct reading before;	/* when it began */
@@ -60,5 +64,15 @@ int steps_point(struct steps *s, const struct plan *p);
 /* steps_go_on asks whether the run goes on; when it does not, it has been cancelled. To
  * be called at least 10 times a second while nothing else does. */
 bool steps_go_on(struct steps *s);
+
+/* steps_tick asks the caller whether to go on, and looks at the clock; arg: the steps. */
+bool steps_tick(void *arg);
+
+/* steps_cancel ends the run as cancelled, for the reason of the last tick; -1 always. */
+int steps_cancel(struct steps *s);
+
+/* steps_verify looks once more whether this is the drive. 0, or -1 when the run has
+ * ended. */
+int steps_verify(struct steps *s, struct drive_id *ret_seen);
 
 #endif

@@ -13,8 +13,8 @@
 
 static char dir[256]; /* longer than sun_path, as state directories may be */
 
-static const struct control_status status = {
-	"running", 3, "4k-random-read", 7, 40, UINT64_C(9007199254740993)};
+static const struct control_status status = {"running", 3, "4k-random-read", 7, 40,
+	UINT64_C(9007199254740993), "purge by format"};
 
 static void
 setup(void)
@@ -81,6 +81,7 @@ START_TEST(the_status_is_told)
 	ck_assert_str_eq(json_text_of(doc, "last_seq"), "9007199254740993");
 	ck_assert_int_eq(json_integer_value(json_object_get(doc, "point")), 7);
 	ck_assert(json_number_value(json_object_get(doc, "load_percent")) == 40);
+	ck_assert_str_eq(json_text_of(doc, "cannot_stop"), "purge by format");
 	ck_assert_ptr_null(control_stop_reason(c));
 	json_decref(doc);
 	close(fd);

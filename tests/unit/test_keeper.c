@@ -1,166 +1,11 @@
-#include "agent/keeper.h"
+#include "tests/unit/keeper_rig.h"
 
 #include <dirent.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#include "agent/disk.h"
 #include "agent/fence.h"
-#include "agent/scan.h"
-#include "common/clock.h"
-#include "common/json.h"
-#include "common/loop.h"
-#include "common/program.h"
 #include "common/spool.h"
 #include "tests/unit/log_rig.h"
-#include "tests/unit/unit.h"
-
-/*
- * A process that stands for a runner: it lives until it is told otherwise and writes no
- * spool, so that all of RESULT is the keeper's.
- */
-static const char script[] = "#!/bin/sh\nexec sleep 60\n";
-
-static char top[64], runner[128];
-static struct loop *loop;
-static struct keeper_env env;
-static struct keeper *keeper;
-static struct drive_list *drives;
-static struct program program;
-static unsigned changes, drops;
-
-static void
-on_changed(void *arg, const struct ward *w)
-{
-	(void)arg;
-	(void)w;
-	changes++;
-}
-
-static void
-on_dropped(void *arg, uint64_t attempt)
-{
-	(void)arg;
-	ck_assert_uint_eq(attempt, 15);
-	drops++;
-}
-
-static void
-make_dir(const char *name)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", top, name);
-	ck_assert_int_eq(disk_make_dir(path, NULL), 0);
-}
-
-static void
-setup(void)
-{
-	static struct step step = {.kind = STEP_IDENTIFY};
-	struct err e = {0};
-
-	snprintf(top, sizeof(top), "/tmp/test_keeper.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(top));
-	make_dir("runs");
-	make_dir("fence");
-	make_dir("lock");
-	snprintf(runner, sizeof(runner), "%s/runner", top);
-	OK(disk_write(runner, script, strlen(script), 0700, &e));
-	OK(loop_new(&loop, &e));
-	env = (struct keeper_env){.loop = loop,
-		.state_dir = top,
-		.runner_path = runner,
-		.boot_id = "boot-1",
-		.max_runs = 2,
-		.retention_ns = 3600 * NS_PER_S,
-		.spool_limit = 1 << 20,
-		.changed = on_changed,
-		.dropped = on_dropped};
-	keeper = keeper_new(&env);
-	program = (struct program){.run = 12,
-		.attempt = 15,
-		.fence = 100,
-		.seed = 1,
-		.drive = {.kind = DRIVE_LOOP,
-			.model = "M",
-			.serial = "S1",
-			.capacity_bytes = 64 << 20,
-			.logical_block_bytes = 512,
-			.numa_node = -1,
-			.is_virtual = true},
-		.region_length = 16 << 20,
-		.steps = &step,
-		.n_steps = 1};
-	drives = calloc(1, sizeof(*drives));
-	drive_list_add(drives, &program.drive, "/dev/ssdlab-none", "");
-}
-
-/* Ends the process of an attempt that is still there, and waits until it is gone. */
-static void
-teardown(void)
-{
-	char command[128];
-
-	for (const struct ward *w = keeper_first(keeper); w != NULL; w = w->next)
-		if (w->proc.pidfd >= 0)
-			spawn_signal(&w->proc, SIGKILL);
-	keeper_free(keeper);
-	loop_free(loop);
-	drive_list_free(drives);
-	snprintf(command, sizeof(command), "rm -r %s", top);
-	ck_assert_int_eq(system(command), 0);
-}
-
-static void
-start(void)
-{
-	json_t *doc = program_to_json(&program);
-
-	keeper_start(keeper, program.attempt, program.fence, doc, drives);
-	json_decref(doc);
-}
-
-static const struct attempt *
-attempt(void)
-{
-	const struct ward *w = keeper_first(keeper);
-
-	ck_assert_ptr_nonnull(w);
-	return w->a;
-}
-
-static void
-on_poll(void *arg)
-{
-	if (attempt()->state == *(enum attempt_state *)arg)
-		loop_stop(loop);
-}
-
-static void
-on_deadline(void *arg)
-{
-	(void)arg;
-	ck_abort_msg("state %s for too long", attempt_state_name(attempt()->state));
-}
-
-/* Runs the loop until the first attempt has come to a state. */
-static void
-await(enum attempt_state s)
-{
-	struct loop_timer *poll = loop_timer_start(loop, 0, 5 * NS_PER_MS, on_poll, &s);
-	struct loop_timer *deadline = loop_timer_start(
-		loop, 10 * NS_PER_S, 0, on_deadline, NULL);
-	struct err e = {0};
-
-	OK(loop_run(loop, &e));
-	loop_timer_stop(loop, poll);
-	loop_timer_stop(loop, deadline);
-}
 
 /* The reason in the RESULT of the attempt. */
 static void
@@ -565,19 +410,6 @@ START_TEST(a_stop_before_the_runner_listens_waits_for_it)
 	keeper_stop(keeper, 99, "unknown");
 }
 END_TEST
-
-/* Listens in the place of a runner. */
-static int
-listen_in(const char *dir)
-{
-	struct sockaddr_un sa = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/socket", dir);
-	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&sa, sizeof(sa)), 0);
-	ck_assert_int_eq(listen(fd, 1), 0);
-	return fd;
-}
 
 START_TEST(a_runner_that_answers_is_running_and_is_told_to_stop)
 {

@@ -44,6 +44,8 @@ static char path[] = "/var/tmp/ssdlab-purge-XXXXXX";
 static struct drive_id drive;
 static atomic_int ticks;
 static int stop_at; /* tick that says stop, from 1; 0: none */
+static unsigned holds;
+static double held_part; /* that was told last */
 
 int __real_ioctl(int f, unsigned long request, ...);
 int __wrap_ioctl(int f, unsigned long request, ...);
@@ -180,12 +182,22 @@ tick(void *arg)
 	return ++ticks < stop_at || stop_at == 0;
 }
 
+static void
+on_hold(void *arg, enum purge_method method, double part)
+{
+	(void)arg;
+	ck_assert(!purge_can_stop(method));
+	holds++;
+	held_part = part;
+}
+
 static const struct purge_job *
 job(void)
 {
 	static struct purge_job j;
 
-	j = (struct purge_job){.fd = fd, .drive = &drive, .seed = 7, .tick = tick};
+	j = (struct purge_job){
+		.fd = fd, .drive = &drive, .seed = 7, .tick = tick, .on_hold = on_hold};
 	return &j;
 }
 
@@ -197,6 +209,8 @@ setup(void)
 	d.active[0] = d.allocated[0] = NSID;
 	d.sanitize_ends = 1;
 	ticks = stop_at = 0;
+	holds = 0;
+	held_part = 0;
 	drive = (struct drive_id){DRIVE_NVME, "m", "s", "", "", BYTES, 512, -1, false};
 	memcpy(path + sizeof(path) - 7, "XXXXXX", 6);
 	fd = mkstemp(path);
@@ -343,6 +357,8 @@ START_TEST(a_sanitize_goes_on_to_its_end_when_told_to_stop)
 	ck_assert_int_eq(r.end, PURGE_STOPPED);
 	ck_assert_int_eq(d.sstat, 1);
 	ck_assert(!r.sampled);
+	ck_assert_uint_gt(holds, 0);
+	ck_assert(held_part == 0.5);
 }
 END_TEST
 
@@ -443,6 +459,7 @@ START_TEST(a_file_is_discarded_and_the_record_says_why_nothing_stronger)
 	drive.is_virtual = true;
 	r = purge(PURGE_DISCARD, &e);
 	ck_assert_msg(r.end == PURGE_DONE, "%s", e.text);
+	ck_assert_uint_eq(holds, 0);
 	ck_assert_uint_eq(r.seen.zero, 256);
 	r.took_ns = 5;
 	purge_choice_json(&r.choice, o);

@@ -45,6 +45,7 @@ setup(void)
 			.last_seq = 9,
 			.acked_seq = 8,
 			.workload = "4k",
+			.cannot_stop = i == 1 ? "purge by format" : "",
 			.blocked = ""};
 	v = (struct view){.boot_id = "b",
 		.version = "1",
@@ -109,7 +110,8 @@ START_TEST(a_report_tells_all_that_is_known)
 		"\"status\":{\"step\":0,\"workload\":\"4k\",\"point\":0}},"
 		"{\"attempt\":\"12\",\"fence\":\"101\",\"state\":\"running\","
 		"\"last_seq\":\"9\",\"acked_seq\":\"8\","
-		"\"status\":{\"step\":0,\"workload\":\"4k\",\"point\":0}},"
+		"\"status\":{\"step\":0,\"workload\":\"4k\",\"point\":0,"
+		"\"cannot_stop\":\"purge by format\"}},"
 		"{\"attempt\":\"13\",\"fence\":\"102\",\"state\":\"exited\","
 		"\"last_seq\":\"9\",\"acked_seq\":\"8\","
 		"\"status\":{\"step\":0,\"workload\":\"4k\",\"point\":0}}]}");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/json.h"
+#include "common/xalloc.h"
 
 #define BIT(name) (UINT32_C(1) << BLOCKER_##name)
 
@@ -111,21 +112,22 @@ place_of(const struct plan *p, const struct plan_run *r, struct plan_drive **ret
 
 /* A drive of the node that another run of a campaign has whose runs go apart, or NULL. */
 static const struct plan_drive *
-apart_from(const struct plan *p, const struct plan_run *r, const struct plan_node *n)
+apart_from(const struct plan_run *r, const struct plan_node *n)
 {
-	for (size_t i = 0; r->apart != 0 && i < p->n_drives; i++)
-		if (p->drives[i].node == n->id && p->drives[i].apart == r->apart)
-			return &p->drives[i];
+	for (const struct plan_drive *d = n->drives; r->apart != 0 && d != NULL;
+		d = d->next)
+		if (d->apart == r->apart)
+			return d;
 	return NULL;
 }
 
 static uint32_t
-run_blockers(const struct plan *p, const struct plan_run *r, const struct plan_drive *d,
-	const struct plan_node *n)
+run_blockers(
+	const struct plan_run *r, const struct plan_drive *d, const struct plan_node *n)
 {
 	return drive_blockers(d, r->writes) | node_blockers(n) |
 	       (r->paused ? BIT(CAMPAIGN_PAUSED) : 0) |
-	       (apart_from(p, r, n) != NULL ? BIT(CAMPAIGN_APART) : 0);
+	       (apart_from(r, n) != NULL ? BIT(CAMPAIGN_APART) : 0);
 }
 
 /* Grants a run unless something blocks it. */
@@ -136,7 +138,7 @@ take(struct plan *p, struct plan_run *r)
 	struct plan_node *n;
 
 	place_of(p, r, &d, &n);
-	r->granted = run_blockers(p, r, d, n) == 0;
+	r->granted = run_blockers(r, d, n) == 0;
 	if (!r->granted)
 		return false;
 	d->occupancy = DRIVE_HAS_LEASED;
@@ -160,28 +162,94 @@ give_back(struct plan *p, struct plan_run *r)
 	n->running--;
 }
 
-/* Grants all runs of the group of runs[first], the first of it, or none. */
-static void
-take_group(struct plan *p, size_t first)
+/* The next run of its group, or NULL. */
+static struct plan_run *
+next_of(struct plan_run *r)
 {
-	int64_t group = p->runs[first].group;
+	return r->next > 0 ? r + r->next : NULL;
+}
+
+/* Grants all runs of a group, or none. */
+static void
+take_group(struct plan *p, struct plan_run *first)
+{
 	uint32_t taken = 0;
 	bool all = true;
 
-	for (size_t i = first; i < p->n_runs; i++) {
-		if (p->runs[i].group != group)
-			continue;
-		p->runs[i].tried = true;
-		all = all && take(p, &p->runs[i]);
+	for (struct plan_run *r = first; r != NULL && all; r = next_of(r)) {
+		all = take(p, r);
 		taken += all;
 	}
-	for (size_t i = first; i < p->n_runs; i++) {
-		if (p->runs[i].group != group)
-			continue;
-		if (p->runs[i].granted && !all)
-			give_back(p, &p->runs[i]);
-		p->runs[i].peers = all ? taken : 0;
+	for (struct plan_run *r = first; r != NULL; r = next_of(r)) {
+		if (r->granted && !all)
+			give_back(p, r);
+		r->peers = all ? taken : 0;
 	}
+}
+
+static int
+compare_groups(const void *a, const void *b)
+{
+	const struct plan_run *x = *(struct plan_run *const *)a;
+	const struct plan_run *y = *(struct plan_run *const *)b;
+
+	if (x->group != y->group)
+		return x->group > y->group ? 1 : -1;
+	return (x > y) - (x < y); /* as they are sorted already */
+}
+
+/* Chains the runs of each group, in their order. */
+static void
+chain_groups(struct plan *p)
+{
+	struct plan_run **list = xcalloc(p->n_runs, sizeof(*list));
+	size_t n = 0, end;
+
+	for (size_t i = 0; i < p->n_runs; i++)
+		if (p->runs[i].group != 0)
+			list[n++] = &p->runs[i];
+	qsort(list, n, sizeof(struct plan_run *), compare_groups);
+	for (size_t i = 0; i < n; i = end) {
+		for (end = i + 1; end < n && list[end]->group == list[i]->group; end++) {
+			list[end - 1]->next = (size_t)(list[end] - list[end - 1]);
+			list[end]->follows = true;
+		}
+		for (size_t k = i; k < end; k++)
+			list[k]->of_group = (uint32_t)(end - i);
+	}
+	free(list);
+}
+
+/* Chains the drives of each node. */
+static void
+chain_drives(struct plan *p)
+{
+	for (size_t i = 0; i < p->n_nodes; i++)
+		p->nodes[i].drives = NULL;
+	for (size_t i = p->n_drives; i > 0; i--) {
+		struct plan_drive *d = &p->drives[i - 1];
+		struct plan_node *n = plan_node_of(p, d->node);
+
+		assert(n != NULL);
+		d->next = n->drives;
+		n->drives = d;
+	}
+}
+
+/* Sorts the runs and forgets what an earlier plan said of them. */
+static void
+prepare(struct plan *p)
+{
+	qsort(p->runs, p->n_runs, sizeof(*p->runs), compare_runs);
+	for (size_t i = 0; i < p->n_runs; i++) {
+		struct plan_run *r = &p->runs[i];
+
+		r->granted = r->follows = false;
+		r->peers = r->of_group = 0;
+		r->next = 0;
+	}
+	chain_groups(p);
+	chain_drives(p);
 }
 
 void
@@ -192,23 +260,19 @@ plan_make(struct plan *p)
 
 	if (p->n_runs == 0)
 		return;
-	qsort(p->runs, p->n_runs, sizeof(*p->runs), compare_runs);
-	for (size_t i = 0; i < p->n_runs; i++) {
-		p->runs[i].granted = p->runs[i].tried = false;
-		p->runs[i].peers = 0;
-	}
+	prepare(p);
 	for (size_t i = 0; i < p->n_runs; i++) {
 		if (p->runs[i].group == 0)
 			take(p, &p->runs[i]);
-		else if (!p->runs[i].tried)
-			take_group(p, i);
+		else if (!p->runs[i].follows)
+			take_group(p, &p->runs[i]);
 	}
 	/* only now is it known what the others have taken */
 	for (size_t i = 0; i < p->n_runs; i++) {
 		struct plan_run *r = &p->runs[i];
 
 		place_of(p, r, &d, &n);
-		r->blockers = r->granted ? 0 : run_blockers(p, r, d, n);
+		r->blockers = r->granted ? 0 : run_blockers(r, d, n);
 		if (!r->granted && r->group != 0 && r->blockers == 0)
 			r->blockers = BIT(CAMPAIGN_TOGETHER);
 	}
@@ -283,26 +347,22 @@ node_text(enum blocker b, const struct plan_node *n)
 }
 
 static json_t *
-campaign_text(const struct plan *p, enum blocker b, const struct plan_run *r,
-	const struct plan_node *n)
+campaign_text(enum blocker b, const struct plan_run *r, const struct plan_node *n)
 {
 	const struct plan_drive *other;
-	int runs = 0;
 
 	if (b == BLOCKER_CAMPAIGN_PAUSED)
 		return json_string("the campaign is paused");
 	if (b == BLOCKER_CAMPAIGN_APART) {
-		other = apart_from(p, r, n);
+		other = apart_from(r, n);
 		return json_sprintf("r%lld of the campaign has node %s to itself: its "
 				    "runs go apart",
 			other != NULL ? (long long)other->holder : 0, n->name);
 	}
-	for (size_t i = 0; i < p->n_runs; i++)
-		runs += p->runs[i].group == r->group;
-	return json_sprintf("the %d runs of its repeat start together, and not all of "
+	return json_sprintf("the %u runs of its repeat start together, and not all of "
 			    "them can: each of their drives has to be free, and each "
 			    "node to have room",
-		runs);
+		(unsigned)r->of_group);
 }
 
 json_t *
@@ -319,7 +379,7 @@ plan_blockers(const struct plan *p, const struct plan_run *r)
 		if ((r->blockers & (UINT32_C(1) << b)) == 0)
 			continue;
 		if (b < BLOCKER_DRIVE_UNAPPROVED)
-			text = campaign_text(p, (enum blocker)b, r, n);
+			text = campaign_text((enum blocker)b, r, n);
 		else if (b < BLOCKER_NODE_PENDING)
 			text = drive_text((enum blocker)b, d);
 		else

@@ -33,7 +33,8 @@ struct plan_node {
 	enum node_admin admin;
 	enum node_observed observed;
 	uint32_t max_runs;
-	uint32_t running; /* leases on it; plan_make adds what it grants */
+	uint32_t running;	   /* leases on it; plan_make adds what it grants */
+	struct plan_drive *drives; /* the first of them: of plan_make */
 };
 
 struct plan_drive {
@@ -48,6 +49,7 @@ struct plan_drive {
 	int64_t collecting; /* run on it whose last records are still to come, 0 for none
 			     */
 	int64_t apart;	    /* as plan_run, of its holder */
+	struct plan_drive *next; /* of its node, NULL for the last: of plan_make */
 };
 
 struct plan_run {
@@ -60,9 +62,13 @@ struct plan_run {
 	int64_t apart; /* number of its campaign when its runs go apart, else 0 */
 	/* answers of plan_make */
 	bool granted;
-	bool tried;	   /* its group was: plan_make only */
+	uint32_t of_group; /* waiting runs of its group, itself included; 0: alone */
 	uint32_t peers;	   /* granted with it, itself included; 0: alone */
 	uint32_t blockers; /* bit 1 << enum blocker; 0 exactly when granted */
+	/* of plan_make: it is not the first run of its group; how many runs on the next
+	 * one is, 0 for the last */
+	bool follows;
+	size_t next;
 };
 
 struct plan {

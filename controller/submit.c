@@ -474,13 +474,15 @@ imagine(const struct resolved *r, struct plan *p)
 	plan_make(p);
 }
 
+/* The first of them; the others follow it, as their ids are the highest there are. */
 static const struct plan_run *
-imagined(const struct resolved *r, const struct plan *p, size_t i)
+imagined(const struct resolved *r, const struct plan *p)
 {
-	for (size_t k = 0; k < p->n_runs; k++)
-		if (p->runs[k].id == INT64_MAX - (int64_t)(r->doc.n_drives - i))
-			return &p->runs[k];
-	return NULL;
+	size_t k = 0;
+
+	while (p->runs[k].id != INT64_MAX - (int64_t)r->doc.n_drives)
+		k++;
+	return &p->runs[k];
 }
 
 static json_t *
@@ -488,6 +490,7 @@ plan_doc(const struct resolved *r, const struct plan *p)
 {
 	json_t *doc = json_object();
 	json_t *drives = json_array();
+	const struct plan_run *runs = imagined(r, p);
 	uint64_t *drive_ns = xcalloc(r->doc.n_drives, sizeof(*drive_ns));
 	uint64_t written = 0;
 
@@ -499,8 +502,8 @@ plan_doc(const struct resolved *r, const struct plan *p)
 			&cost);
 		drive_ns[i] = times((uint64_t)cost.duration_ns, r->doc.repeats);
 		written = plus(written, times(cost.write_bytes, r->doc.repeats));
-		json_array_append_new(drives,
-			plan_drive_doc(r, i, &cost, plan_blockers(p, imagined(r, p, i))));
+		json_array_append_new(
+			drives, plan_drive_doc(r, i, &cost, plan_blockers(p, &runs[i])));
 	}
 	json_put(doc, "name", json_string(r->doc.name));
 	json_put(doc, "suite",

@@ -29,21 +29,33 @@ enum column {
 	COL_DETAIL
 };
 
+/* What rows of the ledger tell of what is on a drive. */
+#define KINDS "('purge', 'fill', 'workload', 'unknown')"
+
+/* A row of the ledger, by the order of rows. */
+struct place {
+	int64_t attempt, seq, id; /* attempt 0: there is none */
+};
+
+/* The rows of a drive, the latest first; ?2: the attempt that is not past. */
+static const char select_rows[] =
+	"SELECT attempt_id, seq, id, kind, detail ->> 'state', detail ->> 'step'"
+	" FROM ledger WHERE drive_id = ?1 AND attempt_id < ?2 AND kind IN " KINDS
+	" ORDER BY attempt_id DESC, seq DESC, id DESC";
+
 /*
- * Attempts at a drive from its last purge and fill on, each with its rows of the ledger;
- * ?2: the attempt that is not past. A gap that a record stands for (kind 5 of
- * common/record.h) may hide a write.
+ * Attempts at a drive from the row ?3, ?4, ?5 on, each with its rows of the ledger. A gap
+ * that a record stands for (kind 5 of common/record.h) may hide a write. The program is
+ * read only where there is a fill in it.
  */
 static const char select_past[] =
 	"SELECT a.id, a.run_id, a.state, a.witness_found, a.witness_left,"
 	" EXISTS (SELECT 1 FROM record WHERE attempt_id = a.id AND kind = 5"
-	"  AND kind <> 2), a.program, l.kind, l.detail"
-	" FROM attempt a JOIN run r ON r.id = a.run_id"
-	" LEFT JOIN ledger l ON l.attempt_id = a.id"
-	"  AND l.kind IN ('purge', 'fill', 'workload', 'unknown')"
-	" WHERE r.drive_id = ?1 AND a.id < ?2 AND a.id >= coalesce((SELECT min(x) FROM"
-	"  (SELECT max(attempt_id) AS x FROM ledger WHERE drive_id = ?1"
-	"   AND kind IN ('purge', 'fill') GROUP BY kind)), 0)"
+	"  AND kind <> 2), CASE l.kind WHEN 'fill' THEN a.program END, l.kind, l.detail"
+	" FROM lease e INDEXED BY lease_by_drive JOIN attempt a ON a.id = e.attempt_id"
+	" LEFT JOIN ledger l ON l.attempt_id = a.id AND l.kind IN " KINDS
+	"  AND (l.attempt_id, l.seq, l.id) >= (?3, ?4, ?5)"
+	" WHERE e.drive_id = ?1 AND e.attempt_id >= ?3 AND e.attempt_id < ?2"
 	" ORDER BY a.id, l.seq, l.id";
 
 /* The past of a drive, and the texts that its entries borrow. */
@@ -172,15 +184,69 @@ end_attempt(struct past *p, const struct open_attempt *o)
 	add(p, HISTORY_UNKNOWN, o->run, text);
 }
 
+/* The fill that the latest rows are of, while they are looked through. */
+struct latest_fill {
+	bool any;
+	int64_t attempt, step;
+};
+
+/*
+ * Looks at a row that is older than all before it; columns of select_rows. Whether it
+ * counts, and *ret_on whether older ones may: what was on the drive before a purge, or
+ * before the latest write or doubt, proves nothing, and before a fill only a purge does.
+ */
+static bool
+counts(struct cur *c, struct latest_fill *f, bool *ret_on)
+{
+	const char *kind = cur_text(c, 3);
+	bool fill = strcmp(kind, "fill") == 0;
+	bool done = strcmp(cur_text(c, 4), "done") == 0;
+	bool same = f->any && f->attempt == cur_int(c, 0) && f->step == cur_int(c, 5);
+
+	*ret_on = fill && done && (!f->any || same);
+	if (f->any && !(fill && same) && strcmp(kind, "purge") != 0)
+		return false;
+	if (fill)
+		*f = (struct latest_fill){true, cur_int(c, 0), cur_int(c, 5)};
+	return true;
+}
+
+/* Finds the oldest row that may matter to what is on a drive. */
+static int
+find_start(
+	struct tx *t, int64_t drive, int64_t before, struct place *ret_p, struct err *e)
+{
+	struct latest_fill f = {0};
+	struct cur *c;
+	bool on = true;
+	int rc = 0;
+
+	*ret_p = (struct place){0};
+	if (tx_query(t, &c, e, select_rows, "ii", drive, before) != 0)
+		return -1;
+	while (on && (rc = cur_next(c, e)) == 1)
+		if (counts(c, &f, &on))
+			*ret_p = (struct place){
+				cur_int(c, 0), cur_int(c, 1), cur_int(c, 2)};
+	cur_close(c);
+	return rc < 0 ? -1 : 0;
+}
+
 static int
 load_past(struct tx *t, int64_t drive, int64_t before, struct past *ret_p, struct err *e)
 {
 	struct open_attempt o = {0};
+	struct place start;
 	struct cur *c;
 	int rc;
 
 	*ret_p = (struct past){0};
-	if (tx_query(t, &c, e, select_past, "ii", drive, before) != 0)
+	if (find_start(t, drive, before, &start, e) != 0)
+		return -1;
+	if (start.attempt == 0)
+		return 0;
+	if (tx_query(t, &c, e, select_past, "iiiii", drive, before, start.attempt,
+		    start.seq, start.id) != 0)
 		return -1;
 	while ((rc = cur_next(c, e)) == 1) {
 		if (cur_int(c, COL_ATTEMPT) != o.attempt) {

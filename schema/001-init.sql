@@ -175,6 +175,8 @@ CREATE TABLE lease (
 	released_why TEXT
 ) STRICT;
 CREATE INDEX lease_by_attempt ON lease(attempt_id);
+-- Each attempt had one: the attempts at a drive in their order.
+CREATE INDEX lease_by_drive ON lease(drive_id, attempt_id);
 -- Queries of leases that are held name this index: it has no row of the past.
 CREATE UNIQUE INDEX lease_one_per_drive ON lease(drive_id) WHERE released_ns IS NULL;
 

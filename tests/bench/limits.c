@@ -3,10 +3,11 @@
  * keep.
  *
  * A campaign of 1,000 drives with 20 workloads of 13 points each: planned, submitted, and
- * passed over by the scheduler with every drive free. The curves with all their facts and
- * all percentiles of a run with 20 x 13 points, read from the database. Requests go from
- * the text of their body to the text of their answer, through the handlers and a real
- * store.
+ * passed over by the scheduler with every drive free; several whose runs start together;
+ * one that reuses preparation, of drives with a long past. The curves with all their
+ * facts and all percentiles of a run with 20 x 13 points, read from the database.
+ * Requests go from the text of their body to the text of their answer, through the
+ * handlers and a real store.
  *
  *   bench/limits FOLDER-OF-SUITES
  */
@@ -29,6 +30,8 @@
 #define POINTS 13
 #define IOS_PER_POINT 200000
 #define REPEATS 20
+#define TOGETHER 5  /* campaigns */
+#define ATTEMPTS 40 /* at each drive, before */
 
 #define PLAN_SECONDS 1.0
 #define PLAN_BYTES (200.0 * 1048576)
@@ -138,9 +141,9 @@ add_drives(void)
 	rig_exec(sql);
 }
 
-/* The text of a campaign over all drives; owned by the caller. */
+/* The text of a campaign over all drives, with one more member; owned by the caller. */
 static char *
-campaign_text(void)
+campaign_text(const char *name, json_t *value)
 {
 	json_t *drives = json_array();
 	json_t *doc;
@@ -157,21 +160,37 @@ campaign_text(void)
 	doc = json_pack("{s:s, s:s, s:s, s:o}", "ssdlab", "campaign/v1", "name",
 		"as large as it gets", "suite", SUITE, "drives", drives);
 	ck_assert_ptr_nonnull(doc);
+	json_put(doc, name, value);
 	text = json_dumps(doc, 0);
 	json_decref(doc);
 	return text;
 }
 
-START_TEST(a_campaign_of_a_thousand_drives)
+static void
+fleet_up(void)
 {
 	struct err e = {0};
-	char *text;
-	struct seconds start;
 
 	lab_up();
 	OK(rig_write(suites_load, (void *)(uintptr_t)suites, &e));
 	add_drives();
-	text = campaign_text();
+}
+
+static struct seconds
+pass(void)
+{
+	struct seconds start = now();
+	struct err e = {0};
+
+	OK(rig_write(sched_pass, NULL, &e));
+	return since(start);
+}
+
+START_TEST(a_campaign_of_a_thousand_drives)
+{
+	char *text = campaign_text("repeats", json_integer(1));
+
+	fleet_up();
 	printf("campaign of %d drives, %s, body of %zu bytes\n", DRIVES, SUITE,
 		strlen(text));
 	tell("plan", request(api_campaigns_post, 0, "dry_run=plan", text), PLAN_SECONDS);
@@ -180,13 +199,97 @@ START_TEST(a_campaign_of_a_thousand_drives)
 	tell("submit", request(api_campaigns_post, 0, "", text), PLAN_SECONDS);
 	tell("plan behind it", request(api_campaigns_post, 0, "dry_run=plan", text),
 		PLAN_SECONDS);
-	start = now();
-	OK(rig_write(sched_pass, NULL, &e));
-	tell("scheduling pass, all granted", since(start), PLAN_SECONDS);
+	tell("scheduling pass, all granted", pass(), PLAN_SECONDS);
 	rig_is("SELECT count(*) FROM attempt WHERE state = 'granted'", "1000");
 	printf("memory at most %.1f MiB, bound %.0f MiB\n", peak_bytes() / 1048576,
 		PLAN_BYTES / 1048576);
 	ck_assert_msg(peak_bytes() < PLAN_BYTES, "too much memory");
+	free(text);
+	lab_down();
+}
+END_TEST
+
+START_TEST(runs_that_start_together)
+{
+	char *text = campaign_text("together", json_true());
+
+	fleet_up();
+	printf("campaigns of %d drives that start together\n", DRIVES);
+	tell("plan", request(api_campaigns_post, 0, "dry_run=plan", text), PLAN_SECONDS);
+	for (int i = 0; i < TOGETHER; i++)
+		tell("submit", request(api_campaigns_post, 0, "", text), PLAN_SECONDS);
+	tell("scheduling pass, one granted", pass(), PLAN_SECONDS);
+	rig_is("SELECT count(*) FROM attempt WHERE state = 'granted'", "1000");
+	tell("scheduling pass, none", pass(), PLAN_SECONDS);
+	tell("plan behind them", request(api_campaigns_post, 0, "dry_run=plan", text),
+		PLAN_SECONDS);
+	free(text);
+	lab_down();
+}
+END_TEST
+
+/* Closes the store and opens it again: what was made is in its file, and no later request
+ * pays for that. */
+static void
+reopen(void)
+{
+	char path[128];
+	struct err e = {0};
+
+	snprintf(path, sizeof(path), "%s/ssdlab.db", rig_dir);
+	store_close(rig_store);
+	OK(store_open(&rig_store, path, rig_loop, &e));
+	store_on_notify(rig_store, rig_count, NULL);
+}
+
+/* Gives each drive ATTEMPTS attempts that purged it once, and filled and wrote it since;
+ * the last one has only filled it. */
+static void
+add_pasts(void)
+{
+	char sql[700];
+
+	rig_exec("INSERT INTO campaign(id, name, doc, suite_id, state, priority, owner,"
+		 " labels, created_ns) VALUES (1, 'c', '{}', 1, 'done', 50, 'me', '{}', "
+		 "1)");
+	snprintf(sql, sizeof(sql),
+		"WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i "
+		"< %d)"
+		" INSERT INTO run(id, campaign_id, suite_id, drive_id, repeat, priority,"
+		" state, retries_left, scaled, virtual, created_ns)"
+		" SELECT i, 1, 1, 1 + i %% %d, i / %d, 50, 'done', 0, 0, 0, 1 FROM k",
+		ATTEMPTS * DRIVES, DRIVES, DRIVES);
+	rig_exec(sql);
+	rig_exec("INSERT INTO attempt(id, run_id, number, node_id, fence, program, state,"
+		 " granted_ns, witness_found, witness_left) SELECT id, id, 1, 1, id,"
+		 " '{}', 'sealed', 1, 'w' || (id - 1000), 'w' || id FROM run");
+	rig_exec("INSERT INTO lease(drive_id, attempt_id, fence, granted_ns, released_ns)"
+		 " SELECT drive_id, id, id, 1, 1 FROM run");
+	snprintf(sql, sizeof(sql),
+		"WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i "
+		"< %d)"
+		" INSERT INTO ledger(drive_id, attempt_id, seq, kind, at_ns,"
+		" written_bytes, detail) SELECT drive_id, id, i, CASE WHEN i > 1 THEN"
+		" 'workload' WHEN id <= %d THEN 'purge' ELSE 'fill' END, 1, 4096,"
+		" '{\"state\":\"done\",\"step\":2,\"workload\":\"w\"}' FROM run, k"
+		" WHERE i = 1 OR id <= %d",
+		WORKLOADS * POINTS / 10, DRIVES, (ATTEMPTS - 1) * DRIVES);
+	rig_exec(sql);
+	reopen();
+}
+
+START_TEST(preparation_that_the_past_of_each_drive_may_spare)
+{
+	char *text = campaign_text("preparation", json_string("reuse"));
+
+	fleet_up();
+	add_pasts();
+	printf("campaign of %d drives with a past of %d attempts, preparation reused\n",
+		DRIVES, ATTEMPTS);
+	tell("plan", request(api_campaigns_post, 0, "dry_run=plan", text), PLAN_SECONDS);
+	tell("submit", request(api_campaigns_post, 0, "", text), PLAN_SECONDS);
+	tell("scheduling pass, all granted", pass(), 0);
+	rig_is("SELECT count(*) FROM attempt WHERE state = 'granted'", "1000");
 	free(text);
 	lab_down();
 }
@@ -332,6 +435,8 @@ main(int argc, char **argv)
 	suites = argv[1];
 	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, a_campaign_of_a_thousand_drives);
+	tcase_add_test(tc, runs_that_start_together);
+	tcase_add_test(tc, preparation_that_the_past_of_each_drive_may_spare);
 	tcase_add_test(tc, a_run_of_20_workloads_with_13_points);
 	return unit_run("limits", tc);
 }

@@ -309,16 +309,52 @@ latency(uint64_t *random, double mean_ns)
 			  exp(0.7 * sqrt(-2 * log(u)) * cos(6.28318530718 * v)));
 }
 
-/* Feeds one finished point, k-th of its workload: the maximum, then 10 % to 120 %. */
-static void
-feed_busy_point(uint32_t point, const char *workload, int k, uint64_t *random)
+/* Where a point belongs: the k-th of its workload, the maximum first, then 10 % to 120 %;
+ * or a cell of a round, from 1. */
+struct busy {
+	uint32_t point;
+	const char *workload;
+	int k;
+	int round, cell; /* round 0: none */
+};
+
+/* The document of a point that does ops I/Os. New reference. */
+static json_t *
+busy_meta(const struct busy *b, uint64_t ops, const struct hist service[DIRECTIONS])
 {
-	struct point_record *p = &rig_feed.point;
-	double load = 10 * k;
-	double ns = 80000 + 1000 * load;
-	uint64_t ops = k == 0 ? IOS_PER_POINT : IOS_PER_POINT / 10 * (uint64_t)k;
+	double load = 10 * b->k;
 	json_t *counts = json_array();
 	json_t *bytes = json_array();
+	json_t *meta;
+
+	for (int d = 0; d < DATA_DIRECTIONS; d++) {
+		json_array_append_new(counts, json_u64(service[d].n));
+		json_array_append_new(bytes, json_u64(4096 * service[d].n));
+	}
+	meta = json_pack("{s:i, s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:[s, s], s:n, s:s,"
+			 " s:s, s:i, s:f, s:s, s:s, s:s, s:s}",
+		"point", (int)b->point, "step", 2, "workload", b->workload, "state",
+		"done", "started_ns", "1700000000000000000", "length_ns", "1000000000",
+		"ops", counts, "bytes", bytes, "errors", "0", "0", "first_error",
+		"dropped", "0", "backlog_max", "0", "in_flight", 128, "in_flight_mean",
+		(double)ops * (80000 + 1000 * load) / 1e9, "cpu_user_ns", "2000",
+		"cpu_system_ns", "1000", "engine", "uring", "seed", "7");
+	ck_assert_ptr_nonnull(meta);
+	json_put(meta, "load_percent", b->k > 0 ? json_real(load) : json_null());
+	json_put(meta, "offered_iops", b->k > 0 ? json_real((double)ops) : json_null());
+	if (b->round > 0) {
+		json_put(meta, "round", json_integer(b->round));
+		json_put(meta, "cell", json_integer(b->cell));
+	}
+	return meta;
+}
+
+static void
+feed_busy_point(const struct busy *b, uint64_t *random)
+{
+	struct point_record *p = &rig_feed.point;
+	double ns = 80000 + 10000 * b->k;
+	uint64_t ops = b->k == 0 ? IOS_PER_POINT : IOS_PER_POINT / 10 * (uint64_t)b->k;
 
 	memset(p, 0, sizeof(*p));
 	for (uint64_t i = 0; i < ops; i++) {
@@ -326,51 +362,126 @@ feed_busy_point(uint32_t point, const char *workload, int k, uint64_t *random)
 		uint64_t x = latency(random, ns);
 
 		hist_add(&p->service[d], x);
-		if (k > 0)
+		if (b->k > 0)
 			hist_add(&p->response[d], x + x / 8);
 	}
-	for (int d = 0; d < DATA_DIRECTIONS; d++) {
-		json_array_append_new(counts, json_u64(p->service[d].n));
-		json_array_append_new(bytes, json_u64(4096 * p->service[d].n));
-	}
-	p->meta = json_pack("{s:i, s:i, s:s, s:s, s:s, s:s, s:o, s:o, s:[s, s], s:n, s:s,"
-			    " s:s, s:i, s:f, s:s, s:s, s:s, s:s}",
-		"point", (int)point, "step", 2, "workload", workload, "state", "done",
-		"started_ns", "1700000000000000000", "length_ns", "1000000000", "ops",
-		counts, "bytes", bytes, "errors", "0", "0", "first_error", "dropped", "0",
-		"backlog_max", "0", "in_flight", 128, "in_flight_mean",
-		(double)ops * ns / 1e9, "cpu_user_ns", "2000", "cpu_system_ns", "1000",
-		"engine", "uring", "seed", "7");
-	ck_assert_ptr_nonnull(p->meta);
-	json_put(p->meta, "load_percent", k > 0 ? json_real(load) : json_null());
-	json_put(p->meta, "offered_iops", k > 0 ? json_real((double)ops) : json_null());
+	p->meta = busy_meta(b, ops, p->service);
 	feed_raw(++rig_feed.seq, RECORD_POINT, rig_feed.buf,
 		point_encode(p, rig_feed.buf, sizeof(rig_feed.buf)));
 	point_record_fini(p);
 }
 
 static void
-feed_busy_run(void)
+feed_busy_send(void)
 {
 	struct ingest_answer a;
 	struct err e = {0};
+
+	OK(feed_send(1, &a, &e));
+	ck_assert_uint_eq(a.acked, rig_feed.seq);
+	feed_start(1, 101);
+}
+
+/* A ramp of POINTS loads for each of WORKLOADS workloads. */
+static void
+feed_busy_ramps(void)
+{
 	uint64_t random = 1;
 	char workload[32];
 
-	rig_add_run((struct rig_run){1, 1, 1, 1, "done", "sealed"});
-	feed_reset();
 	for (int w = 0; w < WORKLOADS; w++) {
-		feed_start(1, 101);
 		snprintf(workload, sizeof(workload), "workload-%d", w);
 		for (int k = 0; k < POINTS; k++)
 			feed_busy_point(
-				(uint32_t)(w * POINTS + k + 1), workload, k, &random);
-		OK(feed_send(1, &a, &e));
+				&(struct busy){.point = (uint32_t)(w * POINTS + k + 1),
+					.workload = workload,
+					.k = k},
+				&random);
+		feed_busy_send();
 	}
+}
+
+/* The program of a test of WORKLOADS cells. */
+static void
+busy_program(void)
+{
+	struct str sql = {0};
+
+	str_puts(&sql,
+		"UPDATE attempt SET program = '{\"steps\":[{\"step\":\"identify\"},"
+		"{\"step\":\"rounds\",\"test\":\"iops\",\"rounds\":{\"cells\":[");
+	for (int w = 0; w < WORKLOADS; w++)
+		str_printf(&sql,
+			"%s{\"workload\":{\"id\":\"cell-%d\",\"read_percent\":%d,"
+			"\"random_percent\":100,\"block_bytes\":4096,\"in_flight\":32,"
+			"\"workers\":1}}",
+			w > 0 ? "," : "", w, 5 * w);
+	str_puts(&sql, "],\"tracking\":[{\"cell\":1,\"metric\":\"iops\"}],\"window\":5,"
+		       "\"range_percent\":20.0,\"slope_percent\":10.0,\"max_rounds\":25,"
+		       "\"stop_bytes\":\"0\",\"left_out\":[]}}]}'");
+	rig_exec(str_text(&sql));
+	str_fini(&sql);
+}
+
+#define TRACKED                                                                        \
+	"\"tracking\":[{\"cell\":\"iops/cell-0\",\"metric\":\"iops\",\"value\":100.5," \
+	"\"values\":[100.5,102.5,98.5,101.5,99.5],\"mean\":100.5,\"range\":4.0,"       \
+	"\"range_allowed\":20.1,\"range_ratio\":0.0398,\"slope\":-0.3,\"intercept\":"  \
+	"100.9,\"correlation\":-0.3,\"rise\":1.2,\"rise_allowed\":10.05,\"slope_"      \
+	"ratio\":"                                                                     \
+	"0.012,\"steady\":true}]"
+
+/* A test of WORKLOADS cells in POINTS rounds, the last 5 of which are steady. */
+static void
+feed_busy_rounds(void)
+{
+	uint64_t random = 1;
+	uint32_t point = 0;
+	char text[1000], name[32];
+
+	busy_program();
+	for (int round = 1; round <= POINTS; round++) {
+		for (int w = 0; w < WORKLOADS; w++) {
+			snprintf(name, sizeof(name), "iops/cell-%d", w);
+			feed_busy_point(&(struct busy){.point = ++point,
+						.workload = name,
+						.round = round,
+						.cell = w + 1},
+				&random);
+		}
+		snprintf(text, sizeof(text),
+			"{\"event\":\"round.end\",\"step\":2,\"test\":\"iops\","
+			"\"written_bytes\":\"4096\",\"round\":%d,\"first_point\":%u,"
+			"\"void\":null,\"verdict\":\"not_yet\"," TRACKED "}",
+			round, point - WORKLOADS + 1);
+		feed_text(RECORD_EVENT, text);
+		feed_busy_send();
+	}
+	snprintf(text, sizeof(text),
+		"{\"event\":\"steady\",\"step\":2,\"test\":\"iops\",\"verdict\":"
+		"\"steady\","
+		"\"ended_by\":\"steady\",\"rounds\":%d,\"void_rounds\":0,"
+		"\"first_round\":%d,\"last_round\":%d,\"window\":5,\"range_percent\":20."
+		"0,"
+		"\"slope_percent\":10.0,\"max_rounds\":25,\"written_bytes\":"
+		"\"4096\"," TRACKED "}",
+		POINTS, POINTS - 4, POINTS);
+	feed_text(RECORD_EVENT, text);
+}
+
+/* A run of either that is done. */
+static void
+feed_busy_run(bool rounds)
+{
+	rig_add_run((struct rig_run){1, 1, 1, 1, "done", "sealed"});
+	feed_reset();
 	feed_start(1, 101);
+	if (rounds)
+		feed_busy_rounds();
+	else
+		feed_busy_ramps();
 	feed_result("done");
-	OK(feed_send(1, &a, &e));
-	ck_assert_uint_eq(a.acked, rig_feed.seq);
+	feed_busy_send();
 }
 
 static int
@@ -389,35 +500,60 @@ median(struct seconds *s)
 	return s[REPEATS / 2];
 }
 
-START_TEST(a_run_of_20_workloads_with_13_points)
+/* How many items an answer has. */
+static size_t
+answered(const char *name)
 {
-	struct seconds curves[REPEATS];
-	struct seconds points[REPEATS];
-	struct seconds both[REPEATS];
+	return json_array_size(json_object_get(lab_call.doc, name));
+}
 
-	lab_up();
-	rig_seed();
-	feed_busy_run();
+/* Shows all of a run: the curves and their facts, how its tests came to a steady state,
+ * and all percentiles of all points. */
+static void
+show_run(size_t tests)
+{
+	struct seconds curves[REPEATS], rounds[REPEATS], points[REPEATS], all[REPEATS];
+
 	for (int i = 0; i < REPEATS; i++) {
 		struct seconds start = now();
 
 		curves[i] = request(api_curves_get, 0, "run=r1", NULL);
-		ck_assert_uint_eq(
-			json_array_size(json_object_get(lab_call.doc, "workloads")),
-			WORKLOADS);
+		ck_assert_uint_eq(answered("workloads"), WORKLOADS);
+		rounds[i] = request(api_runs_rounds, 1, "", NULL);
+		ck_assert_uint_eq(answered("items"), tests);
 		points[i] = request(api_runs_points, 1, "", NULL);
-		ck_assert_uint_eq(json_array_size(json_object_get(lab_call.doc, "items")),
-			WORKLOADS * POINTS);
-		both[i] = since(start);
+		ck_assert_uint_eq(answered("items"), WORKLOADS * POINTS);
+		all[i] = since(start);
 	}
-	printf("run of %d x %d points, %d times\n", WORKLOADS, POINTS, REPEATS);
-	tell("curves and percentiles, first", both[0], 0);
+	tell("all of it, first", all[0], 0);
 	tell("curves with all facts, median", median(curves), 0);
+	tell("steady-state table, median", median(rounds), 0);
 	tell("all percentiles, median", median(points), 0);
-	tell("both, median", median(both), 0);
-	tell("both, most", both[REPEATS - 1], 0);
+	tell("all of it, median", median(all), 0);
+	tell("all of it, most", all[REPEATS - 1], 0);
 	/* Sharing caches with others only adds. */
-	tell("both, least", both[0], CURVE_SECONDS);
+	tell("all of it, least", all[0], CURVE_SECONDS);
+}
+
+START_TEST(a_run_of_20_workloads_with_13_points)
+{
+	lab_up();
+	rig_seed();
+	feed_busy_run(false);
+	printf("run of %d x %d points, %d times\n", WORKLOADS, POINTS, REPEATS);
+	show_run(0);
+	feed_reset();
+	lab_down();
+}
+END_TEST
+
+START_TEST(a_run_of_20_cells_in_13_rounds)
+{
+	lab_up();
+	rig_seed();
+	feed_busy_run(true);
+	printf("run of %d cells in %d rounds, %d times\n", WORKLOADS, POINTS, REPEATS);
+	show_run(1);
 	feed_reset();
 	lab_down();
 }
@@ -438,5 +574,6 @@ main(int argc, char **argv)
 	tcase_add_test(tc, runs_that_start_together);
 	tcase_add_test(tc, preparation_that_the_past_of_each_drive_may_spare);
 	tcase_add_test(tc, a_run_of_20_workloads_with_13_points);
+	tcase_add_test(tc, a_run_of_20_cells_in_13_rounds);
 	return unit_run("limits", tc);
 }

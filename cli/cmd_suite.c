@@ -288,6 +288,7 @@ static const struct column cells[] = {
 	{"WARMUP", "warmup", UNIT_TEXT, 0, NULL},
 	{"MEASURED", "measure", UNIT_TEXT, 0, NULL},
 	{"PAUSE", "pause", UNIT_TEXT, 0, NULL},
+	{"HEALTH POLLED", "poll_health", UNIT_TEXT, 0, NULL},
 	{"ALIGN", "align", UNIT_TEXT, COL_WIDE, NULL},
 	{"CURSORS", "cursors", UNIT_WHOLE, COL_WIDE, NULL},
 	{"WORKERS", "workers", UNIT_WHOLE, COL_WIDE, NULL},
@@ -299,7 +300,7 @@ static void
 add_cells(json_t *rows, const json_t *test)
 {
 	static const char *const usual[] = {
-		"warmup", "measure", "pause", "in_flight", "workers"};
+		"warmup", "measure", "pause", "poll_health", "in_flight", "workers"};
 	const json_t *rounds = json_object_get(test, "rounds");
 	json_t *cell, *row;
 	size_t i, k;

@@ -160,6 +160,20 @@ verdict_rows(const json_t *tests)
 	return rows;
 }
 
+/* "60", or "60, 2 failed". */
+static void
+polls_of(const json_t *cell, struct str *out)
+{
+	double n, failed;
+
+	if (!number_at(cell, "health_polls/polls", &n) ||
+		!number_at(cell, "health_polls/failed", &failed))
+		return;
+	str_printf(out, "%.0f", n);
+	if (failed > 0)
+		str_printf(out, ", %.0f failed", failed);
+}
+
 static const struct column cells[] = {
 	{"CELL", "workload", UNIT_TEXT, COL_KEEP, NULL},
 	{"ROUNDS", "rounds", UNIT_WHOLE, 0, NULL},
@@ -171,6 +185,9 @@ static const struct column cells[] = {
 	{"P99.9", "service/lat_p99.9_ns", UNIT_NS, 0, NULL},
 	{"P99.99", "service/lat_p99.99_ns", UNIT_NS, COL_WIDE, NULL},
 	{"MAX", "service/lat_max_ns", UNIT_NS, 0, NULL},
+	{"HEALTH POLLS", "health_polls/polls", UNIT_TEXT, 0, polls_of},
+	{"POLL MEAN", "health_polls/mean_ns", UNIT_NS, 0, NULL},
+	{"POLL MAX", "health_polls/max_ns", UNIT_NS, 0, NULL},
 	{"FLAGS", "flags", UNIT_TEXTS, 0, NULL},
 };
 
@@ -310,8 +327,11 @@ show_left_out(const struct out *o, const json_t *test)
 	json_array_foreach (list, i, id)
 		str_printf(&text, "%s%s", i > 0 ? ", " : "", json_string_value(id));
 	if (text.len > 0)
-		out_line(o, "%s: left out for the drive's logical blocks: %s",
-			json_text_of(test, "test"), str_text(&text));
+		out_line(o, "%s: left out %s: %s", json_text_of(test, "test"),
+			show_text_is(test, "left_out_for", "health")
+				? "as the drive has no log of its health to poll"
+				: "for the drive's logical blocks",
+			str_text(&text));
 	str_fini(&text);
 }
 

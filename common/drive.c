@@ -47,6 +47,13 @@ drive_kind_name(enum drive_kind kind)
 	return kind_names[kind];
 }
 
+bool
+drive_has_health(const char *kind, bool is_virtual)
+{
+	return !is_virtual && (strcmp(kind, kind_names[DRIVE_NVME]) == 0 ||
+				      strcmp(kind, kind_names[DRIVE_SCSI]) == 0);
+}
+
 /* FNV-1a, 64 bit (Fowler, Noll, Vo), over a text and its NUL; h continues an earlier one.
  */
 static uint64_t

@@ -69,6 +69,10 @@ int drive_read_hardware(const char *dir, struct drive_id *ret_id, struct err *e)
  */
 int drive_same(const struct drive_id *want, const struct drive_id *seen, struct err *e);
 
+/* drive_has_health says whether a drive of the kind with that name has a log of its own
+ * health: NVMe, SATA and SAS drives do, virtual ones do not. */
+bool drive_has_health(const char *kind, bool is_virtual);
+
 /* drive_to_json and drive_from_json: the members of "drive" in schema/program.md. */
 json_t *drive_to_json(const struct drive_id *id);
 int drive_from_json(

@@ -68,6 +68,16 @@ program_writes(const struct program *p)
 }
 
 bool
+program_polls_health(const struct program *p)
+{
+	for (size_t i = 0; i < p->n_steps; i++)
+		if (p->steps[i].kind == STEP_ROUNDS &&
+			rounds_polls_health(&p->steps[i].rounds))
+			return true;
+	return false;
+}
+
+bool
 program_has_rounds(const struct program *p)
 {
 	for (size_t i = 0; i < p->n_steps; i++)

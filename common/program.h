@@ -94,6 +94,9 @@ bool program_writes(const struct program *p);
 /* program_has_rounds says whether any step of p measures in rounds. */
 bool program_has_rounds(const struct program *p);
 
+/* program_polls_health says whether the drive's health is polled while any cell runs. */
+bool program_polls_health(const struct program *p);
+
 /* program_fini frees what p owns. */
 void program_fini(struct program *p);
 

@@ -12,6 +12,7 @@
 
 #define MEASURE_MIN_NS (100 * NS_PER_MS)
 #define AT_MAX 80
+#define LEFT_OUT_FOR_HEALTH "health"
 
 static const char *const metric_names[] = {
 	[ROUNDS_IOPS] = "iops",
@@ -48,6 +49,15 @@ rounds_writes(const struct rounds *r)
 {
 	for (size_t i = 0; i < r->n_cells; i++)
 		if (workload_writes(&r->cells[i].workload))
+			return true;
+	return false;
+}
+
+bool
+rounds_polls_health(const struct rounds *r)
+{
+	for (size_t i = 0; i < r->n_cells; i++)
+		if (r->cells[i].poll_health_ns > 0)
 			return true;
 	return false;
 }
@@ -174,6 +184,9 @@ rounds_to_json(const struct rounds *r)
 		json_put(cell, "warmup_ns", json_u64((uint64_t)c->warmup_ns));
 		json_put(cell, "measure_ns", json_u64((uint64_t)c->measure_ns));
 		json_put(cell, "pause_ns", json_u64((uint64_t)c->pause_ns));
+		if (c->poll_health_ns > 0)
+			json_put(cell, "poll_health_ns",
+				json_u64((uint64_t)c->poll_health_ns));
 		json_array_append_new(cells, cell);
 	}
 	for (size_t i = 0; i < r->n_tracked; i++) {
@@ -194,14 +207,16 @@ rounds_to_json(const struct rounds *r)
 	json_put(o, "max_rounds", json_integer(r->max_rounds));
 	json_put(o, "stop_bytes", json_u64(r->stop_bytes));
 	json_put(o, "left_out", left_out);
+	if (r->left_out_for_health)
+		json_put(o, "left_out_for", json_string(LEFT_OUT_FOR_HEALTH));
 	return o;
 }
 
 static int
 cell_from_json(const json_t *o, const char *at, struct rounds_cell *c, struct err *e)
 {
-	static const char *const names[] = {
-		"workload", "warmup_ns", "measure_ns", "pause_ns", NULL};
+	static const char *const names[] = {"workload", "warmup_ns", "measure_ns",
+		"pause_ns", "poll_health_ns", NULL};
 	char below[AT_MAX + 16];
 	json_t *w;
 
@@ -212,6 +227,9 @@ cell_from_json(const json_t *o, const char *at, struct rounds_cell *c, struct er
 		need_duration(o, at, "warmup_ns", 0, &c->warmup_ns, e) != 0 ||
 		need_duration(o, at, "measure_ns", MEASURE_MIN_NS, &c->measure_ns, e) !=
 			0)
+		return -1;
+	if (json_has(o, "poll_health_ns") &&
+		need_duration(o, at, "poll_health_ns", 1, &c->poll_health_ns, e) != 0)
 		return -1;
 	return need_duration(o, at, "pause_ns", 0, &c->pause_ns, e);
 }
@@ -268,6 +286,19 @@ tracking_from_json(const json_t *o, const char *at, struct rounds *r, struct err
 	return 0;
 }
 
+/* The member "left_out_for", which may be missing. */
+static int
+left_out_for_from_json(const json_t *o, const char *at, struct rounds *r, struct err *e)
+{
+	static const char *const reasons[] = {LEFT_OUT_FOR_HEALTH, NULL};
+	size_t reason;
+
+	r->left_out_for_health = json_has(o, "left_out_for");
+	return r->left_out_for_health
+		       ? need_name(o, at, "left_out_for", reasons, &reason, e)
+		       : 0;
+}
+
 static int
 left_out_from_json(const json_t *o, const char *at, struct rounds *r, struct err *e)
 {
@@ -284,6 +315,8 @@ left_out_from_json(const json_t *o, const char *at, struct rounds *r, struct err
 		}
 		leave_out(r, id);
 	}
+	if (left_out_for_from_json(o, at, r, e) != 0)
+		return -1;
 	if (r->n_cells > 0 || r->n_left_out > 0)
 		return 0;
 	err_set(e, ERR_INVALID, "a round has at least one cell");
@@ -307,7 +340,7 @@ rounds_from_json(const json_t *o, const char *at, struct rounds *ret_r, struct e
 {
 	static const char *const names[] = {"cells", "tracking", "window",
 		"range_percent", "slope_percent", "max_rounds", "stop_bytes", "left_out",
-		NULL};
+		"left_out_for", NULL};
 	int64_t window, max_rounds;
 
 	memset(ret_r, 0, sizeof(*ret_r));

@@ -35,7 +35,9 @@ enum rounds_metric {
 struct rounds_cell {
 	struct workload workload;
 	int64_t warmup_ns, measure_ns;
-	int64_t pause_ns; /* nothing is done for so long when it has ended */
+	int64_t pause_ns;	/* nothing is done for so long when it has ended */
+	int64_t poll_health_ns; /* while it runs the drive's health is read, and so long
+				   after each answer again; 0: it is not */
 };
 
 struct rounds_tracked {
@@ -55,6 +57,7 @@ struct rounds {
 	/* ids of cells that the drive cannot do; owned */
 	char (*left_out)[WORKLOAD_ID_MAX];
 	size_t n_left_out;
+	bool left_out_for_health; /* all of them: the drive has no log that cells poll */
 };
 
 /* rounds_to_json writes the object "rounds" of a step. New reference. */
@@ -84,6 +87,9 @@ void rounds_name(
 
 /* rounds_writes says whether any cell changes what the drive holds. */
 bool rounds_writes(const struct rounds *r);
+
+/* rounds_polls_health says whether the drive's health is polled while any cell runs. */
+bool rounds_polls_health(const struct rounds *r);
 
 /* rounds_duration_ns returns how long one round takes. */
 int64_t rounds_duration_ns(const struct rounds *r);

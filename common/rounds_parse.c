@@ -15,6 +15,8 @@
 #define MEASURE_MIN_NS (100 * NS_PER_MS)
 #define PHASE_MAX_NS (24 * 3600 * NS_PER_S)
 #define CAPACITIES_MAX 100
+/* Drives answer for their health in tenths of a millisecond at best. */
+#define POLL_MIN_NS NS_PER_MS
 
 /* SNIA PTS 2.0.2: the last 5 rounds, 20 % and 10 % of their mean, at most 25 rounds. */
 #define WINDOW 5
@@ -77,7 +79,7 @@ read_cell(const json_t *o, const char *at, const struct usual *usual,
 	struct rounds_cell *c, struct err *e)
 {
 	static const char *const names[] = {
-		"workload", "warmup", "measure", "pause", NULL};
+		"workload", "warmup", "measure", "pause", "poll_health", NULL};
 	struct usual t = *usual;
 	char below[AT_MAX + 16];
 	json_t *w;
@@ -85,6 +87,8 @@ read_cell(const json_t *o, const char *at, const struct usual *usual,
 
 	snprintf(below, sizeof(below), "%s/workload", at);
 	if (json_only(o, at, names, e) != 0 || read_times(o, at, &t, e) != 0 ||
+		read_time(o, at, "poll_health", POLL_MIN_NS, &c->poll_health_ns, e) !=
+			0 ||
 		json_need_object(o, at, "workload", &w, e) != 0)
 		return -1;
 	if (t.measure_ns == 0) {

@@ -54,6 +54,13 @@ suite_parse_ref(const char *text, char *ret_name, uint32_t *ret_version, struct 
 	return 0;
 }
 
+struct suite_drive
+suite_drive_of(const struct drive_id *id)
+{
+	return (struct suite_drive){id->capacity_bytes, id->logical_block_bytes,
+		drive_has_health(drive_kind_name(id->kind), id->is_virtual)};
+}
+
 static int
 read_head(const json_t *doc, struct suite *s, struct err *e)
 {
@@ -517,9 +524,10 @@ fits_workloads(const struct suite *s, uint64_t region_bytes, uint32_t logical_bl
 }
 
 int
-suite_fits(const struct suite *s, uint64_t capacity_bytes, uint32_t logical_block_bytes,
-	struct err *e)
+suite_fits(const struct suite *s, const struct suite_drive *d, struct err *e)
 {
+	uint64_t capacity_bytes = d->capacity_bytes;
+	uint32_t logical_block_bytes = d->logical_block_bytes;
 	char have[40], want[40];
 
 	if (capacity_bytes < s->minimum_capacity_bytes) {
@@ -553,18 +561,18 @@ suite_fits(const struct suite *s, uint64_t capacity_bytes, uint32_t logical_bloc
 	}
 	if (s->n_tests == 0)
 		return 0;
-	return suite_tests_fit(s, region_of(s, capacity_bytes, logical_block_bytes),
-		logical_block_bytes, e);
+	return suite_tests_fit(
+		s, region_of(s, capacity_bytes, logical_block_bytes), d, e);
 }
 
 void
-suite_cost(const struct suite *s, uint64_t capacity_bytes, uint64_t fill_bytes_per_s,
+suite_cost(const struct suite *s, const struct suite_drive *d, uint64_t fill_bytes_per_s,
 	uint64_t write_bytes_per_s, struct suite_cost *ret_cost)
 {
 	const struct ramp *r = &s->ramp;
 	double rate = (double)write_bytes_per_s;
 	double passes = (double)s->fill_passes + (s->purge ? 1 : 0);
-	double fill = passes * (double)capacity_bytes;
+	double fill = passes * (double)d->capacity_bytes;
 	double ns = fill / (double)fill_bytes_per_s * 1e9;
 	/* ns at full load that one workload takes; above 100 % no more is written */
 	double loaded_ns = (double)(r->maximum_warmup_ns + r->maximum_measure_ns);
@@ -585,8 +593,7 @@ suite_cost(const struct suite *s, uint64_t capacity_bytes, uint64_t fill_bytes_p
 	ret_cost->duration_ns = suite_count(ns);
 	ret_cost->write_bytes = (uint64_t)suite_count(written);
 	ret_cost->points = (uint32_t)(s->fill_passes + s->n_workloads * (1 + r->n_loads));
-	suite_tests_cost(
-		s, capacity_bytes, fill_bytes_per_s, write_bytes_per_s, ret_cost);
+	suite_tests_cost(s, d, fill_bytes_per_s, write_bytes_per_s, ret_cost);
 }
 
 void
@@ -601,13 +608,12 @@ suite_fill_step(const struct suite_fill *f, struct step *step)
 }
 
 void
-suite_compile(const struct suite *s, uint64_t capacity_bytes,
-	uint32_t logical_block_bytes, struct program *ret_p)
+suite_compile(const struct suite *s, const struct suite_drive *d, struct program *ret_p)
 {
 	struct step *step;
 
 	memset(ret_p, 0, sizeof(*ret_p));
-	ret_p->region_length = region_of(s, capacity_bytes, logical_block_bytes);
+	ret_p->region_length = region_of(s, d->capacity_bytes, d->logical_block_bytes);
 	ret_p->data = s->data;
 	ret_p->steps = xcalloc(
 		s->n_workloads + suite_tests_steps(s) + 3, sizeof(*ret_p->steps));
@@ -630,6 +636,6 @@ suite_compile(const struct suite *s, uint64_t capacity_bytes,
 		step->workload = s->workloads[i];
 		step->ramp = s->ramp;
 	}
-	step = suite_tests_compile(s, capacity_bytes, logical_block_bytes, step);
+	step = suite_tests_compile(s, d, step);
 	ret_p->n_steps = (size_t)(step - ret_p->steps);
 }

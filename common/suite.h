@@ -63,6 +63,16 @@ struct suite {
 	size_t n_tests;
 };
 
+/* What a suite has to know of the drive that it is to run on. */
+struct suite_drive {
+	uint64_t capacity_bytes;
+	uint32_t logical_block_bytes;
+	bool has_health; /* a log of its health that can be polled (drive_has_health) */
+};
+
+/* suite_drive_of takes that from the identity of a drive. */
+struct suite_drive suite_drive_of(const struct drive_id *id);
+
 /* What a run will take and write, worst case, before it starts. */
 struct suite_cost {
 	int64_t duration_ns;
@@ -97,34 +107,39 @@ void suite_fini(struct suite *s);
 bool suite_writes(const struct suite *s);
 
 /*
- * suite_fits checks that a drive of this capacity and block size can run s. ERR_INVALID
- * with fix. Of a suite with tests, cells whose blocks such a drive does not have may be
- * missing as long as one test is left: suite_left_out.
+ * suite_fits checks that such a drive can run s. ERR_INVALID with fix. Of a suite with
+ * tests, what the drive cannot do may be missing as long as one test is left: cells whose
+ * blocks it does not have, and whole tests that poll a log of health that it does not
+ * have.
  */
-int suite_fits(const struct suite *s, uint64_t capacity_bytes,
-	uint32_t logical_block_bytes, struct err *e);
+int suite_fits(const struct suite *s, const struct suite_drive *d, struct err *e);
 
 /* suite_left_out appends "TEST" or "TEST/CELL", with commas, for all that a drive with
  * such logical blocks cannot do. */
 void suite_left_out(const struct suite *s, uint32_t logical_block_bytes, struct str *out);
 
+/* suite_left_out_for_health appends "TEST", with commas, for all that a drive without a
+ * log of its health cannot do. */
+void suite_left_out_for_health(const struct suite *s, struct str *out);
+
 /*
- * suite_cost estimates one run. Both speeds are what the caller assumes of the drive:
- * fill_bytes_per_s, not 0, gives the time of the fill, write_bytes_per_s the bytes that
- * the writes of all points can be at most, their warm-up included. A purge counts as one
- * pass: at worst it is one, of zeroes; otherwise the drive erases each block once. Tests
- * count with all the rounds that they may take. What no int64_t holds counts as
- * INT64_MAX.
+ * suite_cost estimates one run of what such a drive can do. Both speeds are what the
+ * caller assumes of the drive: fill_bytes_per_s, not 0, gives the time of the fill,
+ * write_bytes_per_s the bytes that the writes of all points can be at most, their warm-up
+ * included. A purge counts as one pass: at worst it is one, of zeroes; otherwise the
+ * drive erases each block once. Tests count with all the rounds that they may take. What
+ * no int64_t holds counts as INT64_MAX.
  */
-void suite_cost(const struct suite *s, uint64_t capacity_bytes, uint64_t fill_bytes_per_s,
-	uint64_t write_bytes_per_s, struct suite_cost *ret_cost);
+void suite_cost(const struct suite *s, const struct suite_drive *d,
+	uint64_t fill_bytes_per_s, uint64_t write_bytes_per_s,
+	struct suite_cost *ret_cost);
 
 /*
  * suite_compile makes the run program of s for a drive that it fits: every default
  * explicit, sizes in bytes. *ret_p is overwritten; ids, drive and seed are set by the
  * caller afterwards. *ret_p is owned (program_fini).
  */
-void suite_compile(const struct suite *s, uint64_t capacity_bytes,
-	uint32_t logical_block_bytes, struct program *ret_p);
+void suite_compile(
+	const struct suite *s, const struct suite_drive *d, struct program *ret_p);
 
 #endif

@@ -30,10 +30,10 @@ int suite_tests_read(const json_t *doc, struct suite *s, struct err *e);
 int suite_tests_choose(
 	struct suite *s, const char (*ids)[WORKLOAD_ID_MAX], size_t n, struct err *e);
 
-/* suite_tests_fit checks the cells of all tests that are possible on a drive with these
- * logical blocks, and that there are any. ERR_INVALID with fix. */
+/* suite_tests_fit checks the cells of all tests that are possible on the drive, and that
+ * there are any. ERR_INVALID with fix. */
 int suite_tests_fit(const struct suite *s, uint64_t region_bytes,
-	uint32_t logical_block_bytes, struct err *e);
+	const struct suite_drive *d, struct err *e);
 
 /* suite_check_time refuses a suite whose run would measure longer than SUITE_RUN_MAX_NS.
  * ERR_INVALID with pointer and fix. */
@@ -42,15 +42,16 @@ int suite_check_time(const struct suite *s, struct err *e);
 /* suite_count makes a whole number of x >= 0: INT64_MAX where that is too small. */
 int64_t suite_count(double x);
 
-/* suite_tests_cost adds the cost of all tests to *ret_cost, at most: all rounds. */
-void suite_tests_cost(const struct suite *s, uint64_t capacity_bytes,
+/* suite_tests_cost adds the cost of all tests that are possible to *ret_cost, at most:
+ * all rounds. */
+void suite_tests_cost(const struct suite *s, const struct suite_drive *d,
 	uint64_t fill_bytes_per_s, uint64_t write_bytes_per_s,
 	struct suite_cost *ret_cost);
 
 /* suite_tests_steps counts the steps of all tests; suite_tests_compile writes them and
  * returns the end. */
 size_t suite_tests_steps(const struct suite *s);
-struct step *suite_tests_compile(const struct suite *s, uint64_t capacity_bytes,
-	uint32_t logical_block_bytes, struct step *step);
+struct step *suite_tests_compile(
+	const struct suite *s, const struct suite_drive *d, struct step *step);
 
 #endif

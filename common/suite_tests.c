@@ -151,7 +151,19 @@ suite_tests_choose(
 	return 0;
 }
 
-/* Whether such a drive can do test i, and what it goes on from. */
+/* Whether a drive without a log of its health can do test i, and what it goes on from. */
+static bool
+needs_no_health(const struct suite *s, size_t i)
+{
+	while (s->tests[i].continues && i > 0) {
+		if (rounds_polls_health(&s->tests[i].rounds))
+			return false;
+		i--;
+	}
+	return !rounds_polls_health(&s->tests[i].rounds);
+}
+
+/* Whether a drive with such blocks can do test i, and what it goes on from. */
 static bool
 is_possible(const struct suite *s, size_t i, uint32_t logical_block_bytes)
 {
@@ -161,6 +173,21 @@ is_possible(const struct suite *s, size_t i, uint32_t logical_block_bytes)
 		i--;
 	}
 	return rounds_is_possible(&s->tests[i].rounds, logical_block_bytes);
+}
+
+static bool
+is_possible_on(const struct suite *s, size_t i, const struct suite_drive *d)
+{
+	return is_possible(s, i, d->logical_block_bytes) &&
+	       (d->has_health || needs_no_health(s, i));
+}
+
+void
+suite_left_out_for_health(const struct suite *s, struct str *out)
+{
+	for (size_t i = 0; i < s->n_tests; i++)
+		if (!needs_no_health(s, i))
+			str_printf(out, "%s%s", out->len > 0 ? ", " : "", s->tests[i].id);
 }
 
 void
@@ -208,13 +235,16 @@ fits_test(const struct suite *s, const struct suite_test *t, uint64_t region_byt
 }
 
 int
-suite_tests_fit(const struct suite *s, uint64_t region_bytes,
-	uint32_t logical_block_bytes, struct err *e)
+suite_tests_fit(const struct suite *s, uint64_t region_bytes, const struct suite_drive *d,
+	struct err *e)
 {
+	uint32_t logical_block_bytes = d->logical_block_bytes;
 	size_t n = 0;
+	size_t with_health = 0;
 
 	for (size_t i = 0; i < s->n_tests; i++) {
-		if (!is_possible(s, i, logical_block_bytes))
+		with_health += is_possible(s, i, logical_block_bytes);
+		if (!is_possible_on(s, i, d))
 			continue;
 		if (fits_test(s, &s->tests[i], region_bytes, logical_block_bytes, e) != 0)
 			return -1;
@@ -222,6 +252,14 @@ suite_tests_fit(const struct suite *s, uint64_t region_bytes,
 	}
 	if (n > 0)
 		return 0;
+	if (with_health > 0) {
+		err_set(e, ERR_INVALID,
+			"no test of suite %s@%u can be done with the drive: it has no "
+			"log "
+			"of its health that they could poll",
+			s->name, (unsigned)s->version);
+		return err_fix(e, "use an NVMe, SATA or SAS drive");
+	}
 	err_set(e, ERR_INVALID,
 		"no test of suite %s@%u can be done with the drive's logical blocks of "
 		"%u "
@@ -246,9 +284,9 @@ plus(int64_t a, int64_t b)
 }
 
 static double
-all_rounds_ns(const struct suite_test *t)
+all_rounds_ns(const struct rounds *r)
 {
-	return (double)rounds_duration_ns(&t->rounds) * t->rounds.max_rounds;
+	return (double)rounds_duration_ns(r) * r->max_rounds;
 }
 
 static int
@@ -274,7 +312,7 @@ suite_check_time(const struct suite *s, struct err *e)
 		return err_at(e, "/ramp");
 	}
 	for (size_t i = 0; i < s->n_tests; i++) {
-		ns += all_rounds_ns(&s->tests[i]);
+		ns += all_rounds_ns(&s->tests[i].rounds);
 		if (ns <= (double)SUITE_RUN_MAX_NS)
 			continue;
 		too_long(ns, "measure shorter, or lower \"max_rounds\"", e);
@@ -283,43 +321,49 @@ suite_check_time(const struct suite *s, struct err *e)
 	return 0;
 }
 
-/* What the rounds of a test write at most, at so many bytes a second. */
+/* What rounds write at most, at so many bytes a second; stop_bytes 0: no limit. */
 static double
-rounds_written(const struct suite_test *t, double capacity_bytes, double bytes_per_s)
+rounds_written(const struct rounds *r, double stop_bytes, double bytes_per_s)
 {
 	double round = 0, all, limit;
 
-	for (size_t i = 0; i < t->rounds.n_cells; i++) {
-		const struct rounds_cell *c = &t->rounds.cells[i];
+	for (size_t i = 0; i < r->n_cells; i++) {
+		const struct rounds_cell *c = &r->cells[i];
 
 		round += workload_written_part(&c->workload) * bytes_per_s *
 			 (double)(c->warmup_ns + c->measure_ns) / 1e9;
 	}
-	all = round * t->rounds.max_rounds;
-	limit = t->stop_capacities * capacity_bytes + round;
-	return t->stop_capacities > 0 && limit < all ? limit : all;
+	all = round * r->max_rounds;
+	limit = stop_bytes + round;
+	return stop_bytes > 0 && limit < all ? limit : all;
 }
 
 void
-suite_tests_cost(const struct suite *s, uint64_t capacity_bytes,
+suite_tests_cost(const struct suite *s, const struct suite_drive *d,
 	uint64_t fill_bytes_per_s, uint64_t write_bytes_per_s,
 	struct suite_cost *ret_cost)
 {
-	double capacity = (double)capacity_bytes;
+	double capacity = (double)d->capacity_bytes;
 
 	for (size_t i = 0; i < s->n_tests; i++) {
 		const struct suite_test *t = &s->tests[i];
 		double fill = ((double)t->fill_passes + (t->purge ? 1 : 0)) * capacity;
-		double written = fill +
-				 rounds_written(t, capacity, (double)write_bytes_per_s);
+		double written = fill;
+		struct rounds r;
+
+		if (!is_possible_on(s, i, d))
+			continue;
+		rounds_copy(&t->rounds, d->logical_block_bytes, &r);
+		written += rounds_written(
+			&r, t->stop_capacities * capacity, (double)write_bytes_per_s);
 
 		ret_cost->duration_ns = plus(ret_cost->duration_ns,
 			suite_count(fill / (double)fill_bytes_per_s * 1e9 +
-				    all_rounds_ns(t)));
+				    all_rounds_ns(&r)));
 		ret_cost->write_bytes = (uint64_t)plus(
 			(int64_t)ret_cost->write_bytes, suite_count(written));
-		ret_cost->points += t->fill_passes +
-				    t->rounds.max_rounds * (uint32_t)t->rounds.n_cells;
+		ret_cost->points += t->fill_passes + r.max_rounds * (uint32_t)r.n_cells;
+		rounds_fini(&r);
 	}
 }
 
@@ -330,14 +374,13 @@ suite_tests_steps(const struct suite *s)
 }
 
 struct step *
-suite_tests_compile(const struct suite *s, uint64_t capacity_bytes,
-	uint32_t logical_block_bytes, struct step *step)
+suite_tests_compile(const struct suite *s, const struct suite_drive *d, struct step *step)
 {
 	for (size_t i = 0; i < s->n_tests; i++, step++) {
 		const struct suite_test *t = &s->tests[i];
 		const struct suite_fill fill = {
 			t->fill_passes, t->fill_block_bytes, t->fill_in_flight};
-		bool possible = is_possible(s, i, logical_block_bytes);
+		bool possible = is_possible_on(s, i, d);
 
 		if (possible && t->purge)
 			(step++)->kind = STEP_PURGE;
@@ -346,9 +389,12 @@ suite_tests_compile(const struct suite *s, uint64_t capacity_bytes,
 		step->kind = STEP_ROUNDS;
 		snprintf(step->test, sizeof(step->test), "%s", t->id);
 		rounds_copy(
-			&t->rounds, possible ? logical_block_bytes : 0, &step->rounds);
+			&t->rounds, possible ? d->logical_block_bytes : 0, &step->rounds);
+		step->rounds.left_out_for_health = !possible &&
+						   is_possible(
+							   s, i, d->logical_block_bytes);
 		step->rounds.stop_bytes = (uint64_t)suite_count(
-			t->stop_capacities * (double)capacity_bytes);
+			t->stop_capacities * (double)d->capacity_bytes);
 	}
 	return step;
 }

@@ -23,7 +23,7 @@ static const char *const passed[] = {"backlog_max", "dropped", "in_flight",
 	"unfinished_max_ns", "unfinished_factor", "missed_ns", "engine", "seed",
 	"compress_percent", "dedupe_percent", "reference_iops", "length_ns",
 	"cpu_user_ns", "cpu_system_ns", "first_error", "workers", "shape", "sampled_ns",
-	"start_lag_ns", "readings", NULL};
+	"start_lag_ns", "readings", "health_polls", NULL};
 
 /* Our own JSON from the database, so not looked into for what only others would send; an
  * empty object when it is not readable. */

@@ -23,6 +23,13 @@ struct test {
 	unsigned flags; /* of all its cells */
 };
 
+/* How often the drive's health was read while a cell ran. */
+struct polls {
+	double period_ns; /* 0: it was not */
+	double n, failed;
+	double sum_ns, max_ns; /* how long the answers took */
+};
+
 /* The cell that is added up, and what each row is decoded into. */
 struct sum {
 	int64_t cell, point, n; /* point: of the last of n rounds */
@@ -32,6 +39,7 @@ struct sum {
 	struct hist one;
 	uint64_t ops[DIRECTIONS], bytes[DIRECTIONS];
 	int64_t length_ns;
+	struct polls polls;
 };
 
 static void
@@ -61,6 +69,39 @@ add_hists(struct sum *s, struct cur *c, int col, int d, struct err *e)
 	return 0;
 }
 
+/* Adds what the record of a point says of polls; numbers that nobody checked. */
+static void
+add_polls(struct polls *sum, const json_t *polls)
+{
+	double max_ns = json_number_value(json_object_get(polls, "max_ns"));
+	uint64_t period_ns, n, failed;
+
+	if (!json_is_object(polls) ||
+		json_need_u64(polls, "", "period_ns", &period_ns, NULL) != 0 ||
+		json_need_u64(polls, "", "polls", &n, NULL) != 0 ||
+		json_need_u64(polls, "", "failed", &failed, NULL) != 0)
+		return;
+	sum->period_ns = (double)period_ns;
+	sum->n += (double)n;
+	sum->failed += (double)failed;
+	sum->sum_ns += (double)n * json_number_value(json_object_get(polls, "mean_ns"));
+	sum->max_ns = max_ns > sum->max_ns ? max_ns : sum->max_ns;
+}
+
+static json_t *
+polls_json(const struct polls *p)
+{
+	double mean = p->n > 0 ? p->sum_ns / p->n : (double)NAN;
+	json_t *o = json_object();
+
+	json_put(o, "period_ns", json_real(p->period_ns));
+	json_put(o, "polls", json_real(p->n));
+	json_put(o, "failed", json_real(p->failed));
+	json_put(o, "mean_ns", isfinite(mean) ? json_real(mean) : json_null());
+	json_put(o, "max_ns", p->n > 0 ? json_real(p->max_ns) : json_null());
+	return o;
+}
+
 /* Columns: cell, workload, point, iops, littles_n, meta, three of histograms. */
 static int
 add_row(struct sum *s, struct cur *c, struct err *e)
@@ -76,6 +117,7 @@ add_row(struct sum *s, struct cur *c, struct err *e)
 	fact_counts(meta, "ops", ops);
 	fact_counts(meta, "bytes", bytes);
 	s->length_ns += fact_length_ns(meta);
+	add_polls(&s->polls, json_object_get(meta, "health_polls"));
 	for (int d = 0; d < DIRECTIONS; d++) {
 		s->ops[d] += ops[d];
 		s->bytes[d] += bytes[d];
@@ -117,6 +159,7 @@ store_cell(struct sum *s, struct tx *t, const struct test *test, struct err *e)
 {
 	struct point_metrics m;
 	struct count x;
+	json_t *doc;
 	char *metrics;
 	int rc;
 
@@ -124,7 +167,10 @@ store_cell(struct sum *s, struct tx *t, const struct test *test, struct err *e)
 		return 0;
 	metrics_compute(s->service, s->response, s->ops, s->bytes, s->length_ns, &m);
 	count_cell(s, &m, &x);
-	metrics = doc_text(metrics_to_json(&m));
+	doc = metrics_to_json(&m);
+	if (s->polls.period_ns > 0)
+		json_put(doc, "health_polls", polls_json(&s->polls));
+	metrics = doc_text(doc);
 	rc = tx_exec(t, e,
 		"INSERT INTO test_cell(attempt_id, step, cell, workload, rounds, point,"
 		" flags, operations, metrics, iops, bytes_per_second, service_mean_ns,"

@@ -63,8 +63,8 @@ copy_members(json_t *to, const json_t *from, const char *const names[])
 static json_t *
 cell_json(struct cur *c)
 {
-	static const char *const rates[] = {
-		"iops", "read_iops", "write_iops", "bytes_per_second", NULL};
+	static const char *const told[] = {"iops", "read_iops", "write_iops",
+		"bytes_per_second", "health_polls", NULL};
 	static const char *const latencies[] = {"n", "lat_mean_ns", "lat_p50_ns",
 		"lat_p99_ns", "lat_p99.9_ns", "lat_p99.99_ns", "lat_p99.999_ns",
 		"lat_max_ns", NULL};
@@ -75,7 +75,7 @@ cell_json(struct cur *c)
 	json_put(o, "cell", json_integer(cur_int(c, 0)));
 	json_put(o, "workload", json_text(cur_text(c, 1)));
 	json_put(o, "rounds", json_integer(cur_int(c, 2)));
-	copy_members(o, metrics, rates);
+	copy_members(o, metrics, told);
 	/* the rate of all operations is told apart where there are others */
 	json_object_set(o, "all_iops",
 		json_object_get(
@@ -183,7 +183,7 @@ test_json(struct tx *t, int64_t attempt, int64_t number, const json_t *step,
 	json_t *items, struct err *e)
 {
 	static const char *const rule[] = {"window", "range_percent", "slope_percent",
-		"max_rounds", "left_out", NULL};
+		"max_rounds", "left_out", "left_out_for", NULL};
 	const json_t *rounds = json_object_get(step, "rounds");
 	json_t *o = json_object();
 	json_t *list = json_array();

@@ -200,22 +200,45 @@ count_samples(struct tx *t, int64_t attempt, json_t *doc, struct err *e)
 	return 0;
 }
 
+/* The drive of a run, as far as its points depend on it. */
+static int
+drive_of(struct tx *t, int64_t run, struct suite_drive *ret_d, struct err *e)
+{
+	struct cur *c;
+	int rc;
+
+	*ret_d = (struct suite_drive){0};
+	if (tx_query(t, &c, e,
+		    "SELECT d.capacity_bytes, d.logical_block_bytes, d.kind, d.virtual"
+		    " FROM run r JOIN drive d ON d.id = r.drive_id WHERE r.id = ?1",
+		    "i", run) != 0)
+		return -1;
+	rc = cur_next(c, e);
+	if (rc == 1)
+		*ret_d = (struct suite_drive){(uint64_t)cur_int(c, 0),
+			(uint32_t)cur_int(c, 1),
+			drive_has_health(cur_text(c, 2), cur_int(c, 3) != 0)};
+	cur_close(c);
+	return rc < 0 ? -1 : 0;
+}
+
 /* How many points the run will have in all, 0 when its suite cannot be read any more. */
 static uint32_t
-points_of(struct tx *t, int64_t campaign)
+points_of(struct tx *t, int64_t campaign, int64_t run)
 {
 	struct suite *s = xcalloc(1, sizeof(*s));
 	struct suite_cost cost = {0};
+	struct suite_drive d;
 
-	if (sched_suite(t, campaign, s, NULL) == 0)
-		suite_cost(s, 0, 1, 1, &cost);
+	if (sched_suite(t, campaign, s, NULL) == 0 && drive_of(t, run, &d, NULL) == 0)
+		suite_cost(s, &d, 1, 1, &cost);
 	suite_fini(s);
 	free(s);
 	return cost.points;
 }
 
 static int
-add_progress(struct tx *t, int64_t campaign, int64_t attempt, json_t *doc, struct err *e)
+add_progress(struct tx *t, uint32_t points, int64_t attempt, json_t *doc, struct err *e)
 {
 	json_t *o = json_object();
 	int64_t done = 0;
@@ -229,7 +252,7 @@ add_progress(struct tx *t, int64_t campaign, int64_t attempt, json_t *doc, struc
 		    " WHERE attempt_id = ?1 AND kind = 'skip'",
 		    "i", attempt) < 0)
 		return -1;
-	json_put(o, "points_total", json_integer(points_of(t, campaign) - skipped));
+	json_put(o, "points_total", json_integer(points - skipped));
 	if (tx_int(t, &done, e,
 		    "SELECT count(*) FROM point WHERE attempt_id = ?1 AND state = 'done'",
 		    "i", attempt) < 0)
@@ -317,7 +340,7 @@ run_json(struct tx *t, int64_t run, json_t **ret_doc, struct err *e)
 	cur_close(c);
 	if (count_samples(t, attempt, doc, e) != 0 || add_written(t, run, doc, e) != 0 ||
 		add_preparation(t, run, doc, e) != 0 ||
-		add_progress(t, campaign, attempt, doc, e) != 0 ||
+		add_progress(t, points_of(t, campaign, run), attempt, doc, e) != 0 ||
 		add_environment(t, attempt, doc, e) != 0) {
 		json_decref(doc);
 		return -1;

@@ -386,12 +386,12 @@ static int
 add_program(struct tx *t, const struct recipe *x, int64_t run, int64_t attempt,
 	uint64_t fence, struct err *e)
 {
+	const struct suite_drive d = suite_drive_of(&x->drive);
 	struct program p = {0};
 	char *text = NULL;
 	int rc = 0;
 
-	suite_compile(
-		&x->suite, x->drive.capacity_bytes, x->drive.logical_block_bytes, &p);
+	suite_compile(&x->suite, &d, &p);
 	p.run = (uint64_t)run;
 	p.attempt = (uint64_t)attempt;
 	p.fence = fence;

@@ -25,8 +25,7 @@
 /* A drive that the document names, as the lab knows it. */
 struct target {
 	int64_t id, node;
-	uint64_t capacity_bytes;
-	uint32_t logical_block_bytes;
+	struct suite_drive drive;
 	char *model, *serial, *kind, *protected, *node_name; /* owned */
 	char *preparation; /* of its first run, or NULL; owned */
 	enum drive_admin admin;
@@ -124,8 +123,9 @@ find_target(
 	if (rc == 1) {
 		x->id = cur_int(c, 0);
 		x->node = cur_int(c, 1);
-		x->capacity_bytes = (uint64_t)cur_int(c, 2);
-		x->logical_block_bytes = (uint32_t)cur_int(c, 3);
+		x->drive = (struct suite_drive){(uint64_t)cur_int(c, 2),
+			(uint32_t)cur_int(c, 3),
+			drive_has_health(cur_text(c, 6), cur_int(c, 10) != 0)};
 		x->model = xstrdup(cur_text(c, 4));
 		x->serial = xstrdup(cur_text(c, 5));
 		x->kind = xstrdup(cur_text(c, 6));
@@ -208,8 +208,7 @@ resolve_drives(struct tx *t, struct resolved *r, struct err *e)
 		if (find_target(t, &r->doc.drives[i], x, e) != 0 ||
 			check_distinct(r, i, e) != 0 ||
 			check_allowed(x, writes, e) != 0 ||
-			suite_fits(&r->suite, x->capacity_bytes, x->logical_block_bytes,
-				e) != 0)
+			suite_fits(&r->suite, &x->drive, e) != 0)
 			return err_at(e, "/drives/%zu", i);
 	}
 	if (r->doc.n_drives * r->doc.repeats <= RUNS_MAX)
@@ -406,11 +405,11 @@ static void
 warn_left_out(const struct resolved *r, json_t *list)
 {
 	for (size_t i = 0; i < r->doc.n_drives; i++) {
-		uint32_t block = r->targets[i].logical_block_bytes;
+		uint32_t block = r->targets[i].drive.logical_block_bytes;
 		struct str out = {0};
 		size_t k = 0;
 
-		while (r->targets[k].logical_block_bytes != block)
+		while (r->targets[k].drive.logical_block_bytes != block)
 			k++;
 		suite_left_out(&r->suite, block, &out);
 		if (k == i && out.len > 0)
@@ -422,6 +421,24 @@ warn_left_out(const struct resolved *r, json_t *list)
 	}
 }
 
+/* What drives without a log of their health cannot do. */
+static void
+warn_without_health(const struct resolved *r, json_t *list)
+{
+	struct str out = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->doc.n_drives; i++)
+		n += !r->targets[i].drive.has_health;
+	suite_left_out_for_health(&r->suite, &out);
+	if (n > 0 && out.len > 0)
+		json_array_append_new(list,
+			json_sprintf("left out on drives without a log of their health, "
+				     "which virtual ones are: %s",
+				str_text(&out)));
+	str_fini(&out);
+}
+
 static json_t *
 warnings_of(const struct resolved *r)
 {
@@ -429,7 +446,7 @@ warnings_of(const struct resolved *r)
 	bool is_virtual = false;
 
 	warn_left_out(r, list);
-
+	warn_without_health(r, list);
 	for (size_t i = 0; i < r->doc.n_drives; i++)
 		is_virtual = is_virtual || r->targets[i].is_virtual;
 	if (r->suite.scaled)
@@ -497,7 +514,7 @@ plan_doc(const struct resolved *r, const struct plan *p)
 	for (size_t i = 0; i < r->doc.n_drives; i++) {
 		struct suite_cost cost;
 
-		suite_cost(&r->suite, r->targets[i].capacity_bytes,
+		suite_cost(&r->suite, &r->targets[i].drive,
 			assumed_fill_rate(&r->targets[i]), ASSUMED_WRITE_BYTES_PER_S,
 			&cost);
 		drive_ns[i] = times((uint64_t)cost.duration_ns, r->doc.repeats);
@@ -529,7 +546,7 @@ plan_preparation(struct tx *t, struct resolved *r, struct err *e)
 		struct target *x = &r->targets[i];
 		struct program p;
 
-		suite_compile(&r->suite, x->capacity_bytes, x->logical_block_bytes, &p);
+		suite_compile(&r->suite, &x->drive, &p);
 		rc = reuse_plan(t, x->id, &p, &x->preparation, e);
 		program_fini(&p);
 	}

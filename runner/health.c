@@ -49,3 +49,15 @@ health_read(const struct health_place *p)
 	json_put(o, "source", json_string(nvme ? "nvme" : "smartctl"));
 	return o;
 }
+
+int
+health_answer(const struct health_place *p, struct err *e)
+{
+	json_t *o = health_read(p);
+	int rc = 0;
+
+	if (strcmp(json_text_of(o, "source"), "none") == 0)
+		rc = err_set(e, ERR_IO, "%s", json_text_of(o, "why"));
+	json_decref(o);
+	return rc;
+}

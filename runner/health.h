@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 struct drive_id;
+struct err;
 
 /* What to ask; all borrowed. */
 struct health_place {
@@ -22,5 +23,9 @@ struct health_place {
 /* health_read makes the document of schema/wire.md, "Health". Seconds may pass. New
  * reference. */
 json_t *health_read(const struct health_place *p);
+
+/* health_answer asks for it as health_read does, and forgets what is said. ERR_IO with
+ * why nothing was. */
+int health_answer(const struct health_place *p, struct err *e);
 
 #endif

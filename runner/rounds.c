@@ -122,6 +122,7 @@ run_cell(struct rounds_state *x, uint32_t i)
 		.reference_iops = (double)NAN,
 		.warmup_ns = c->warmup_ns,
 		.measure_ns = c->measure_ns,
+		.poll_health_ns = c->poll_health_ns,
 		.offset = s->program->region_offset,
 		.length = s->program->region_length,
 	};
@@ -281,18 +282,25 @@ run_round(struct rounds_state *x)
 static void
 tell_left_out(struct rounds_state *x)
 {
+	size_t n = x->rounds->n_left_out, all = n + x->rounds->n_cells;
 	json_t *o = test_doc(x);
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < x->rounds->n_left_out; i++)
+	for (size_t i = 0; i < n; i++)
 		json_array_append_new(
 			list, json_sprintf("%s/%s", x->test, x->rounds->left_out[i]));
 	json_put(o, "left_out", list);
 	json_put(o, "text",
-		json_sprintf("%zu of %zu cells are left out: their blocks are no whole "
-			     "number of the drive's logical blocks of %" PRIu32 " bytes",
-			x->rounds->n_left_out, x->rounds->n_left_out + x->rounds->n_cells,
-			x->s->program->drive.logical_block_bytes));
+		x->rounds->left_out_for_health
+			? json_sprintf(
+				  "%zu of %zu cells are left out: the drive has no log "
+				  "of its health that the test could poll",
+				  n, all)
+			: json_sprintf(
+				  "%zu of %zu cells are left out: their blocks are no "
+				  "whole number of the drive's logical blocks of "
+				  "%" PRIu32 " bytes",
+				  n, all, x->s->program->drive.logical_block_bytes));
 	outbox_event(x->s->env->outbox, "note", o);
 }
 

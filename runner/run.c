@@ -53,6 +53,7 @@ struct run {
 	struct claim *claim;
 	struct resume resume;		/* what an earlier runner of the attempt left */
 	char block_dir[SYSFS_PATH_MAX]; /* of the drive */
+	struct health_place health;	/* of the drive that was taken */
 	struct steps_result result;
 };
 
@@ -185,7 +186,7 @@ tell_environment(struct run *r)
 {
 	json_t *format = is_nvme(r) ? smart_format(claim_fd(r->claim)) : json_null();
 	const struct manifest_place place = {.root = "",
-		.block_dir = find_block_dir(r),
+		.block_dir = r->health.block_dir,
 		.drive = &r->program.drive,
 		.format = format,
 		/* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets it */
@@ -198,18 +199,23 @@ tell_environment(struct run *r)
 	json_decref(format);
 }
 
+/* For polls: on another thread, which nothing here but r->health is for. */
+static int
+read_health(void *arg, struct err *e)
+{
+	const struct run *r = arg;
+
+	return health_answer(&r->health, e);
+}
+
 /* Tells how the drive is, before or after everything is done to it. */
 static void
 tell_health(struct run *r, const char *moment)
 {
-	const struct health_place place = {.drive = &r->program.drive,
-		.fd = claim_fd(r->claim),
-		.block_dir = find_block_dir(r),
-		.smartctl = "smartctl"};
 	json_t *o = json_object();
 
 	json_put(o, "moment", json_string(moment));
-	json_put(o, "health", health_read(&place));
+	json_put(o, "health", health_read(&r->health));
 	outbox_event(r->outbox, "health", o);
 }
 
@@ -226,6 +232,7 @@ run_program(struct run *r)
 		.status = &r->status,
 		.verify = verify,
 		.witness = witness,
+		.read_health = read_health,
 		.tick = tick,
 		.arg = r,
 	};
@@ -249,6 +256,8 @@ run_program(struct run *r)
 	}
 	env.fd = claim_fd(r->claim);
 	env.place = (struct reading_place){find_block_dir(r), is_nvme(r), env.fd};
+	r->health = (struct health_place){
+		&r->program.drive, env.fd, env.place.block_dir, "smartctl"};
 	tell_witness(r, "drive.found");
 	tell_environment(r);
 	tell_health(r, "before");

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cut.h"
-#include "analysis/shape.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/json.h"
@@ -32,52 +30,10 @@
 #define MISSED_NS NS_PER_S
 #define MISSED_PART 0.1
 
-#define ERROR_TEXT_MAX 128
-
-/* The text of an error number; buf is used when it is not a constant. */
-static const char *
-error_text(int num, char buf[ERROR_TEXT_MAX])
+const char *
+steps_error_text(int num, char buf[STEPS_ERROR_TEXT_MAX])
 {
-	return strerror_r(num, buf, ERROR_TEXT_MAX);
-}
-
-static json_t *
-real_or_null(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *
-pair(const uint64_t n[DIRECTIONS])
-{
-	json_t *list = json_array();
-
-	for (int i = 0; i < DATA_DIRECTIONS; i++)
-		json_array_append_new(list, json_u64(n[i]));
-	return list;
-}
-
-/* Counters of the operations that are neither reads nor writes; NULL for none. */
-static json_t *
-others(const struct load_result *l)
-{
-	json_t *all = json_object();
-
-	for (int d = DATA_DIRECTIONS; d < DIRECTIONS; d++) {
-		json_t *o;
-
-		if (l->ops[d] == 0 && l->errors[d] == 0)
-			continue;
-		o = json_object();
-		json_put(o, "ops", json_u64(l->ops[d]));
-		json_put(o, "bytes", json_u64(l->bytes[d]));
-		json_put(o, "errors", json_u64(l->errors[d]));
-		json_put(all, direction_name((enum direction)d), o);
-	}
-	if (json_object_size(all) > 0)
-		return all;
-	json_decref(all);
-	return NULL;
+	return strerror_r(num, buf, STEPS_ERROR_TEXT_MAX);
 }
 
 static double
@@ -131,137 +87,6 @@ steps_cancel(struct steps *s)
 	s->r->end = STEPS_CANCELLED;
 	snprintf(s->r->reason, sizeof(s->r->reason), "%s", s->stop);
 	return -1;
-}
-
-static const char *
-name_of(const struct plan *p)
-{
-	return p->name != NULL ? p->name : p->workload->id;
-}
-
-/* The members that all events and the POINT record of a point have. */
-static json_t *
-point_doc(const struct steps *s, const struct plan *p)
-{
-	json_t *o = json_object();
-
-	json_put(o, "point", json_integer(s->r->points));
-	json_put(o, "step", json_integer(s->step));
-	json_put(o, "workload", json_string(name_of(p)));
-	json_put(o, "load_percent", real_or_null(p->load_percent));
-	json_put(o, "offered_iops",
-		p->offered_iops > 0 ? json_real(p->offered_iops) : json_null());
-	if (p->place != NULL) {
-		json_put(o, "test", json_string(p->place->test));
-		json_put(o, "round", json_integer(p->place->round));
-		json_put(o, "cell", json_integer(p->place->cell));
-	}
-	return o;
-}
-
-static void
-tell_point_start(struct steps *s, const struct plan *p)
-{
-	json_t *o = point_doc(s, p);
-
-	json_put(o, "target_iops",
-		p->offered_iops > 0 ? json_real(p->target_iops) : json_null());
-	outbox_event(s->env->outbox, "point.start", o);
-	s->env->status->point = s->r->points;
-	snprintf(s->name, sizeof(s->name), "%s", name_of(p));
-	s->env->status->workload = s->name;
-	s->env->status->load_percent = p->load_percent;
-}
-
-static const char *
-end_name(enum load_end end)
-{
-	switch (end) {
-	case LOAD_DONE:
-		return "done";
-	case LOAD_STOPPED:
-		return "stopped";
-	case LOAD_FAILED:
-		break;
-	}
-	return "failed";
-}
-
-static json_t *
-shape_of(const struct steps *s, const struct plan *p)
-{
-	struct shape shape;
-
-	seconds_shape(&s->seconds, p->offered_iops > 0, p->workload->in_flight, &shape);
-	return seconds_json(&shape);
-}
-
-/* What the node counted while the point ran, less what we did ourselves. */
-static json_t *
-readings_of(const struct steps *s, const struct plan *p)
-{
-	const struct load_result *l = &s->load;
-	struct reading_own own = {.read_bytes = l->moved_bytes[DIR_READ],
-		.written_bytes = l->moved_bytes[DIR_WRITE] + l->moved_bytes[DIR_ZERO]};
-	struct reading after;
-
-	for (int i = 0; i < LOAD_FAULTS; i++)
-		own.failed_bytes += l->faults[i] * workload_block_max(p->workload);
-	reading_take(&s->env->place, &after);
-	return reading_json(&s->before, &after, &own);
-}
-
-static void
-tell_point(struct steps *s, const struct plan *p, uint64_t seed)
-{
-	const struct load_result *l = &s->load;
-	char why[ERROR_TEXT_MAX];
-	json_t *o = point_doc(s, p);
-	json_t *rest = others(l);
-
-	if (rest != NULL)
-		json_put(o, "others", rest);
-	json_put(o, "state", json_string(end_name(l->end)));
-	json_put(o, "started_ns", json_u64((uint64_t)l->start_wall_ns));
-	json_put(o, "length_ns", json_u64((uint64_t)l->length_ns));
-	json_put(o, "ops", pair(l->ops));
-	json_put(o, "bytes", pair(l->bytes));
-	json_put(o, "written_bytes", json_u64(l->written_bytes));
-	json_put(o, "errors", pair(l->errors));
-	json_put(o, "first_error",
-		l->first_error != 0 ? json_text(error_text(l->first_error, why))
-				    : json_null());
-	json_put(o, "backlog_max", json_u64(l->backlog_max));
-	json_put(o, "dropped", json_u64(l->dropped));
-	json_put(o, "in_flight", json_integer(p->workload->in_flight));
-	json_put(o, "in_flight_mean", real_or_null(l->in_flight_mean));
-	json_put(o, "late_mean_ns", real_or_null(late_mean_ns(&l->late)));
-	json_put(o, "late_max_ns",
-		l->late.n > 0 ? json_integer(l->late.max_ns) : json_null());
-	json_put(o, "drain_ns", json_u64((uint64_t)l->drain_ns));
-	json_put(o, "missed_ns", json_u64((uint64_t)l->missed_measure_ns));
-	json_put(o, "unfinished", json_u64(l->unfinished.n));
-	json_put(o, "unfinished_max_ns",
-		l->unfinished.n > 0 ? json_integer((json_int_t)l->unfinished.max_ns)
-				    : json_null());
-	json_put(o, "unfinished_factor",
-		real_or_null(cut_factor(l->service, l->response, &l->unfinished)));
-	json_put(o, "cpu_user_ns", json_u64((uint64_t)l->cpu_user_ns));
-	json_put(o, "cpu_system_ns", json_u64((uint64_t)l->cpu_system_ns));
-	json_put(o, "workers", json_integer(workload_workers(p->workload)));
-	json_put(o, "start_lag_ns", json_u64((uint64_t)l->start_lag_ns));
-	json_put(o, "shape", shape_of(s, p));
-	json_put(o, "readings", readings_of(s, p));
-	json_put(o, "engine", json_text(l->engine));
-	json_put(o, "seed", json_u64(seed));
-	json_put(o, "compress_percent", json_real(s->program->data.compress_percent));
-	json_put(o, "dedupe_percent", json_real(s->program->data.dedupe_percent));
-	json_put(o, "reference_iops", real_or_null(p->reference_iops));
-	s->record.meta = o;
-	memcpy(s->record.service, l->service, sizeof(l->service));
-	memcpy(s->record.response, l->response, sizeof(l->response));
-	outbox_point(s->env->outbox, &s->record);
-	point_record_fini(&s->record);
 }
 
 static void
@@ -321,16 +146,16 @@ static int
 fail_load(struct steps *s, const struct plan *p, const char *load)
 {
 	const struct load_result *l = &s->load;
-	char why[ERROR_TEXT_MAX];
+	char why[STEPS_ERROR_TEXT_MAX];
 	struct str faults = {0};
 
 	if (put_faults(l->faults, &faults) == 0)
-		fail(s, "infra", "%s%s: %s: %s", name_of(p), load, l->reason,
-			error_text(l->first_error, why));
+		fail(s, "infra", "%s%s: %s: %s", steps_point_name(p), load, l->reason,
+			steps_error_text(l->first_error, why));
 	else
 		fail(s, "drive", "%s%s: %s: %s, the first at byte %" PRIu64 ": %s%s",
-			name_of(p), load, l->reason, str_text(&faults),
-			l->first_error_offset, error_text(l->first_error, why),
+			steps_point_name(p), load, l->reason, str_text(&faults),
+			l->first_error_offset, steps_error_text(l->first_error, why),
 			l->faults[LOAD_FAULT_GONE] > 0 ? "; the drive is gone" : "");
 	str_fini(&faults);
 	return -1;
@@ -361,12 +186,28 @@ judge(struct steps *s, const struct plan *p)
 		if (s->stop != NULL)
 			return steps_cancel(s);
 		if (s->load.missed_ns > LATE_NS / 2)
-			return fail_absent(s, name_of(p));
-		return fail(s, "timeout", "%s%s did not end in time", name_of(p), load);
+			return fail_absent(s, steps_point_name(p));
+		return fail(s, "timeout", "%s%s did not end in time", steps_point_name(p),
+			load);
 	case LOAD_FAILED:
 		break;
 	}
 	return fail_load(s, p, load);
+}
+
+/* Runs the load while the health of the drive is polled, when the point wants that. */
+static int
+measure(struct steps *s, const struct plan *p, const struct load *load, struct err *e)
+{
+	struct polls *polls = NULL;
+	int rc;
+
+	if (p->poll_health_ns > 0 && polls_start(&polls, s->env->read_health, s->env->arg,
+					     p->poll_health_ns, e) != 0)
+		return -1;
+	rc = load_run(load, &s->load, e);
+	polls_stop(polls, &s->polls);
+	return rc;
 }
 
 int
@@ -398,19 +239,19 @@ steps_point(struct steps *s, const struct plan *p)
 		.arg = s,
 	};
 
-	tell_point_start(s, p);
+	steps_tell_start(s, p);
 	seconds_reset(&s->seconds);
 	reading_take(&s->env->place, &s->before);
 	s->deadline_ns = clock_mono() + 2 * (p->warmup_ns + p->measure_ns) + LATE_NS;
 	s->deadline_ns += (int64_t)(p->one_pass / STEPS_FILL_BYTES_PER_S_MIN) * NS_PER_S;
-	if (load_run(&load, &s->load, &e) != 0) {
+	if (measure(s, p, &load, &e) != 0) {
 		steps_fail(s->r,
 			e.class == ERR_INVALID || e.class == ERR_LIMIT ? "recipe"
 								       : "infra",
 			&e);
 		return -1;
 	}
-	tell_point(s, p, seed);
+	steps_tell_point(s, p, seed);
 	s->idle_ns = clock_mono();
 	return judge(s, p);
 }
@@ -609,6 +450,22 @@ take_up(struct steps *s)
 	return r->step_done ? r->step : r->step - 1;
 }
 
+/* Whether the drive tells its health, when it is to be asked for it later. */
+static bool
+can_poll(struct steps *s)
+{
+	const struct steps_env *v = s->env;
+	struct err e = {0};
+
+	if (!program_polls_health(v->program) || v->read_health(v->arg, &e) == 0)
+		return true;
+	err_ctx(&e, "the drive's health, which a test polls, cannot be read");
+	if (e.fix[0] == '\0')
+		err_fix(&e, "leave the test out with \"workloads\"");
+	steps_fail(s->r, "recipe", &e);
+	return false;
+}
+
 /* Before the first step that writes: a retry would write in vain, too. */
 static bool
 is_able(struct steps *s)
@@ -617,7 +474,7 @@ is_able(struct steps *s)
 	struct err e = {0};
 
 	if (ability_check(v->program, v->engine, v->fd, v->engine_script, &e) == 0)
-		return true;
+		return can_poll(s);
 	steps_fail(s->r, e.class == ERR_LIMIT ? "recipe" : "infra", &e);
 	return false;
 }

@@ -45,6 +45,9 @@ struct steps_env {
 	/* witness looks at the drive as witness_take does (runner/witness.h); NULL when
 	 * nobody can. text has room for WITNESS_MAX. */
 	int (*witness)(void *arg, char *ret_text, struct err *e);
+	/* read_health asks the drive how it is, and waits for its answer; for polls, on a
+	 * thread of theirs. ERR_IO with the reason. NULL when no cell polls. */
+	int (*read_health)(void *arg, struct err *e);
 	/* tick is called at least 10 times a second; it returns why the run is to stop,
 	 * or NULL. */
 	const char *(*tick)(void *arg);

@@ -1,6 +1,6 @@
 /*
- * steps_priv - what steps.c shares with rounds.c and purge_step.c: one point to be
- * measured, and who measures it.
+ * steps_priv - what steps.c shares with rounds.c, purge_step.c and steps_tell.c: one
+ * point to be measured, who measures it, and what is told of it.
  */
 #ifndef RUNNER_STEPS_PRIV_H
 #define RUNNER_STEPS_PRIV_H
@@ -11,6 +11,7 @@
 #include "common/program.h"
 #include "common/record.h"
 #include "runner/load.h"
+#include "runner/polls.h"
 #include "runner/reading.h"
 #include "runner/seconds.h"
 #include "runner/steps.h"
@@ -35,6 +36,7 @@ struct plan {
 	double reference_iops; /* the maximum that load_percent refers to, or NAN */
 	enum arrivals arrivals;
 	int64_t warmup_ns, measure_ns;
+	int64_t poll_health_ns;	 /* as of a cell; 0: nobody polls */
 	uint64_t offset, length; /* bytes */
 	uint64_t one_pass;	 /* as in struct load */
 };
@@ -52,8 +54,9 @@ struct steps {
 	char name[ROUNDS_NAME_MAX]; /* of the point that runs, for the status */
 	char purge[64];		    /* how the purge goes that runs, for the status */
 	struct load_result load;
-	struct seconds seconds; /* of the point */
-	struct reading before;	/* when it began */
+	struct polls_report polls; /* of the point */
+	struct seconds seconds;	   /* of the point */
+	struct reading before;	   /* when it began */
 	struct point_record record;
 };
 
@@ -74,5 +77,19 @@ int steps_cancel(struct steps *s);
 /* steps_verify looks once more whether this is the drive. 0, or -1 when the run has
  * ended. */
 int steps_verify(struct steps *s, struct drive_id *ret_seen);
+
+#define STEPS_ERROR_TEXT_MAX 128
+
+/* steps_error_text returns the text of an error number; buf is used when it is not a
+ * constant. */
+const char *steps_error_text(int num, char buf[STEPS_ERROR_TEXT_MAX]);
+
+/* steps_point_name returns what a point is called in records. */
+const char *steps_point_name(const struct plan *p);
+
+/* steps_tell_start tells that the point begins; steps_tell_point tells it, once its load
+ * is in s->load. */
+void steps_tell_start(struct steps *s, const struct plan *p);
+void steps_tell_point(struct steps *s, const struct plan *p, uint64_t seed);
 
 #endif

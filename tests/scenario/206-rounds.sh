@@ -73,6 +73,23 @@ for text in 'Steady state' 'Results of latency' 'READ 65 %' 'is void'; do
 	grep -q "$text" "$lab/shown" || die "run show does not say \"$text\": $(cat "$lab/shown")"
 done
 
+note "what polls the health of a drive is left out where there is none, and said so by plan and run"
+jq -n --argjson drives "$(json '[.items[] | {serial}]' drive ls)" '{ssdlab: "campaign/v1", name: "polls",
+	suite: "targeted-quick@1", workloads: ["read-under-write", "health-polling"], $drives}' >"$lab/campaign.json"
+json '.warnings[] | select(contains("without a log of their health") and endswith(": health-polling"))' \
+	campaign plan "$lab/campaign.json" >/dev/null || die "the plan does not say what is left out"
+campaign=$(cli campaign submit "$lab/campaign.json" --yes)
+wait_for 60 "campaign $campaign is done" campaign_state "$campaign" "done"
+run=$(json '.items[0].id' run ls --campaign "$campaign")
+[ "$(tests_of '.items[] | select(.test == "health-polling") | [.left_out_for, (.left_out | length), (.cells | length)] | join(" ")')" = \
+	"health 4 0" ] || die "health-polling was measured, or not told: $(tests_of '.items[1]')"
+[ "$(tests_of '.items[] | select(.test == "read-under-write") | .cells | length')" = 5 ] || die "the other test is not whole"
+cli run show "$run" | grep -q "health-polling: left out as the drive has no log of its health to poll: alone, poll-1s" ||
+	die "run show does not say it: $(cli run show "$run")"
+[ "$(json '.progress | "\(.points_done) of \(.points_total)"' run show "$run")" = "6 of 6" ] || die "points of $run"
+jq '.workloads = ["health-polling"]' "$lab/campaign.json" >"$lab/alone.json"
+cli campaign plan "$lab/alone.json" 2>&1 | grep -q "no log of its health" || die "a campaign of nothing is not refused"
+
 note "cells are ranked as cells, and never with what is not scaled"
 [ "$(json '.suite' rank --workload latency/r0-4k --suite snia-pts-quick@1)" = snia-pts-quick@1 ] || die "no ranking"
 [ "$(json '.items | length' rank --workload latency/r0-4k --suite snia-pts-quick@1)" = 1 ] || die "the drive has no rank"

@@ -171,6 +171,7 @@ print_steps(const char *suite_path, const char *drive_path)
 {
 	static struct suite s;
 	struct program p = {0};
+	struct suite_drive d;
 	struct drive_id id;
 	struct err e = {0};
 	struct str text = {0};
@@ -180,12 +181,13 @@ print_steps(const char *suite_path, const char *drive_path)
 
 	if (fd < 0)
 		return say_errno(drive_path);
-	if (drive_identify(fd, drive_path, &id, &e) != 0 ||
-		json_read_file(suite_path, &doc, &e) != 0 ||
-		suite_parse(doc, &s, &e) != 0 ||
-		suite_fits(&s, id.capacity_bytes, id.logical_block_bytes, &e) != 0)
+	if (drive_identify(fd, drive_path, &id, &e) != 0)
 		return say(&e);
-	suite_compile(&s, id.capacity_bytes, id.logical_block_bytes, &p);
+	d = suite_drive_of(&id);
+	if (json_read_file(suite_path, &doc, &e) != 0 || suite_parse(doc, &s, &e) != 0 ||
+		suite_fits(&s, &d, &e) != 0)
+		return say(&e);
+	suite_compile(&s, &d, &p);
 	whole = program_to_json(&p);
 	json_write(json_object_get(whole, "steps"), &text);
 	printf("%s\n%" PRIu64 "\n", str_text(&text), p.region_length);

@@ -24,7 +24,7 @@ rounds_program(int64_t attempt)
 		"\"block_bytes\":4096,\"in_flight\":32,\"workers\":1}}],\"tracking\":[{"
 		"\"cell\":2,\"metric\":\"iops\"}],\"window\":5,\"range_percent\":20.0,"
 		"\"slope_percent\":10.0,\"max_rounds\":25,\"stop_bytes\":\"0\","
-		"\"left_out\":[\"w512\"]}}]}";
+		"\"left_out\":[\"w512\"],\"left_out_for\":\"health\"}}]}";
 	char sql[1200];
 
 	snprintf(sql, sizeof(sql),
@@ -32,6 +32,9 @@ rounds_program(int64_t attempt)
 		attempt);
 	rig_exec(sql);
 }
+
+/* What the next cells say of polls, JSON; NULL: nothing. */
+static const char *feed_polls;
 
 /* feed_cell adds a finished point of a cell: a second, ops I/Os of lat_ns; an error when
  * its round is void. */
@@ -53,6 +56,8 @@ feed_cell(uint32_t point, uint32_t round, uint32_t cell, uint64_t ops, uint64_t 
 		"0", "0", "bytes", "0", "0", "errors", "0", "0", "written_bytes", "0",
 		"in_flight", 32);
 	ck_assert_ptr_nonnull(p->meta);
+	if (feed_polls != NULL)
+		json_put(p->meta, "health_polls", json_loads(feed_polls, 0, NULL));
 	json_array_set_new(json_object_get(p->meta, "ops"), dir, json_u64(ops));
 	json_array_set_new(json_object_get(p->meta, "bytes"), dir, json_u64(4096 * ops));
 	feed_raw(++rig_feed.seq, RECORD_POINT, rig_feed.buf,

@@ -61,6 +61,27 @@ START_TEST(a_verdict_stands_beside_the_figures_that_led_to_it)
 }
 END_TEST
 
+START_TEST(polls_of_health_stand_beside_the_cell_that_they_ran_beside)
+{
+	const char *text = shown(OUT_TABLE,
+		"[{\"test\":\"hp\",\"verdict\":\"not_judged\",\"tracking\":[],\"cells\":["
+		"{\"workload\":\"hp/"
+		"alone\",\"rounds\":1,\"iops\":10,\"health_polls\":null,"
+		"\"service\":{\"lat_max_ns\":1000}},"
+		"{\"workload\":\"hp/poll-1s\",\"rounds\":1,\"iops\":10,\"health_polls\":{"
+		"\"period_ns\":1e9,\"polls\":60,\"failed\":2,\"mean_ns\":200000,"
+		"\"max_ns\":5000000},\"service\":{\"lat_max_ns\":2000}}]},"
+		"{\"test\":\"other\",\"left_out_for\":\"health\",\"left_out\":[\"alone\","
+		"\"poll-1s\"]}]");
+
+	says(text, "HEALTH POLLS  POLL MEAN  POLL MAX");
+	says(text, "60, 2 failed     200 us   5.00 ms");
+	says(text,
+		"other: left out as the drive has no log of its health to poll: alone, "
+		"poll-1s");
+}
+END_TEST
+
 START_TEST(what_is_not_reached_says_by_how_much)
 {
 	const char *text = shown(OUT_TABLE,
@@ -137,6 +158,7 @@ main(void)
 	TCase *tc = tcase_create("cli_rounds");
 
 	tcase_add_test(tc, a_verdict_stands_beside_the_figures_that_led_to_it);
+	tcase_add_test(tc, polls_of_health_stand_beside_the_cell_that_they_ran_beside);
 	tcase_add_test(tc, what_is_not_reached_says_by_how_much);
 	tcase_add_test(
 		tc, cells_of_all_blocks_in_all_mixes_are_a_matrix_of_what_is_tracked);

@@ -295,7 +295,10 @@ set_up(void)
 	feed_start_point(1, "reads", 30);
 	feed_sample(1, 0, 2000);
 	feed_round(1, "iops/r0: 1 I/Os failed", 100, 1000);
+	feed_polls = "{\"period_ns\":\"1000000000\",\"polls\":\"2\",\"failed\":\"1\","
+		     "\"mean_ns\":100.0,\"max_ns\":150,\"why\":\"no answer\"}";
 	feed_round(2, NULL, 100, 1000);
+	feed_polls = NULL;
 	feed_steady("steady", 2, 2);
 	feed_start_point(9, "reads", 30);
 	OK(feed_send(1, &a, &e));

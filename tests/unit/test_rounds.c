@@ -1,7 +1,10 @@
 #include "runner/rounds.h"
 
 #include <math.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +29,10 @@ static struct step steps[3];
 static struct program program;
 static int ticks, stop_at; /* calls of tick; the one that stops, from 1 */
 static uint32_t dies_at;   /* the point during which the runner is ended; 0: none */
+static uint32_t polled;	   /* the point that waits for reads of health; 0: none */
+static atomic_int reads, ticks_seen;
+static int fails_at;	  /* the read that fails, from 1; 0: none */
+static bool health_stops; /* the first poll waits until the loop has ticked */
 static const struct control_status *seen;
 static struct outbox *outbox;
 
@@ -48,6 +55,32 @@ verify(void *arg, struct drive_id *ret_seen, struct err *e)
 	return 0;
 }
 
+/* Whether *n gets there in time. */
+static bool
+comes_to(atomic_int *n, int want)
+{
+	int64_t deadline = clock_mono() + 20 * NS_PER_S;
+
+	while (atomic_load(n) < want && clock_mono() < deadline)
+		sched_yield();
+	return atomic_load(n) >= want;
+}
+
+/* A drive that plays its answer; that to the first poll may come only when the loop of
+ * the load has gone on. */
+static int
+read_health(void *arg, struct err *e)
+{
+	int n = atomic_fetch_add(&reads, 1) + 1;
+
+	(void)arg;
+	if (n == fails_at)
+		return err_set(e, ERR_IO, "read %d failed", n);
+	if (health_stops && n == 2)
+		ck_assert(comes_to(&ticks_seen, atomic_load(&ticks_seen) + 2));
+	return 0;
+}
+
 /* Ends the process as SIGKILL would, with what it has told in the spool. */
 static const char *
 tick(void *arg)
@@ -57,6 +90,9 @@ tick(void *arg)
 		outbox_sync(outbox);
 		_exit(9);
 	}
+	atomic_fetch_add(&ticks_seen, 1);
+	if (polled > 0 && seen->point == polled && !health_stops)
+		ck_assert(comes_to(&reads, 5));
 	return ++ticks >= stop_at && stop_at > 0 ? "sr said stop" : NULL;
 }
 
@@ -68,7 +104,11 @@ setup(void)
 	memcpy(dir, TEMPLATE, sizeof(dir));
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	ticks = stop_at = n_records = n_samples = 0;
-	dies_at = 0;
+	dies_at = polled = 0;
+	fails_at = 0;
+	health_stops = false;
+	atomic_store(&reads, 0);
+	atomic_store(&ticks_seen, 0);
 	last_seq = 0;
 	holes = false;
 	log_set_level(LOG_LEVEL_ERR);
@@ -155,6 +195,7 @@ execute(const char *script)
 		.engine_script = script,
 		.status = &status,
 		.verify = verify,
+		.read_health = read_health,
 		.tick = tick};
 	struct steps_result r;
 	struct err e = {0};
@@ -407,6 +448,83 @@ START_TEST(cells_that_are_left_out_are_told)
 }
 END_TEST
 
+/* Point 3 is the cell that polls; the reads before it are that which looks whether the
+ * drive answers at all. */
+START_TEST(polls_of_health_are_told_with_the_cell_that_they_ran_beside)
+{
+	const json_t *polls;
+	struct steps_result r;
+
+	cells[1].poll_health_ns = MS;
+	steps[2].rounds.n_tracked = 0;
+	steps[2].rounds.max_rounds = 1;
+	polled = 3;
+	fails_at = 3;
+	r = run("delay=100us");
+	ck_assert_msg(r.end == STEPS_DONE, "%s", r.reason);
+	ck_assert_ptr_null(json_object_get(point(1), "health_polls"));
+	ck_assert_ptr_null(json_object_get(point(2), "health_polls"));
+	polls = json_object_get(point(3), "health_polls");
+	ck_assert_str_eq(json_text_of(polls, "period_ns"), "1000000");
+	ck_assert_int_ge(atoi(json_text_of(polls, "polls")), 4);
+	ck_assert_int_eq(atoi(json_text_of(polls, "polls")), atomic_load(&reads) - 1);
+	ck_assert_str_eq(json_text_of(polls, "failed"), "1");
+	ck_assert_str_eq(json_text_of(polls, "why"), "read 3 failed");
+	ck_assert(number(polls, "mean_ns") > 0);
+	ck_assert(number(polls, "max_ns") >= number(polls, "mean_ns"));
+}
+END_TEST
+
+START_TEST(a_drive_that_is_slow_to_tell_its_health_holds_up_neither_load_nor_loop)
+{
+	struct steps_result r;
+
+	cells[1].poll_health_ns = MS;
+	steps[2].rounds.n_tracked = 0;
+	steps[2].rounds.max_rounds = 1;
+	cells[1].measure_ns = NS_PER_S;
+	health_stops = true;
+	r = run("delay=100us");
+	ck_assert_msg(r.end == STEPS_DONE, "%s", r.reason);
+	ck_assert_str_eq(json_text_of(point(3), "state"), "done");
+	ck_assert(json_is_null(json_object_get(event("round.end", 1), "void")));
+}
+END_TEST
+
+START_TEST(a_drive_that_does_not_tell_its_health_is_not_written_to_for_polls)
+{
+	struct steps_result r;
+
+	cells[1].poll_health_ns = MS;
+	fails_at = 1;
+	r = run("delay=100us");
+	ck_assert_int_eq(r.end, STEPS_FAILED);
+	ck_assert_str_eq(r.class, "recipe");
+	ck_assert_str_eq(r.reason,
+		"the drive's health, which a test polls, cannot be read: read 1 failed; "
+		"leave the test out with \"workloads\"");
+	ck_assert_uint_eq(r.points, 0);
+}
+END_TEST
+
+START_TEST(a_test_without_health_to_poll_says_so)
+{
+	char left_out[1][WORKLOAD_ID_MAX] = {"poll-1s"};
+	struct steps_result r;
+
+	steps[2].rounds.left_out = left_out;
+	steps[2].rounds.n_left_out = 1;
+	steps[2].rounds.left_out_for_health = true;
+	steps[2].rounds.n_cells = 0;
+	steps[2].rounds.n_tracked = 0;
+	r = run("delay=100us");
+	ck_assert_msg(r.end == STEPS_DONE, "%s", r.reason);
+	ck_assert_str_eq(json_text_of(event("note", 1), "text"),
+		"1 of 1 cells are left out: the drive has no log of its health that the "
+		"test could poll");
+}
+END_TEST
+
 START_TEST(a_runner_that_was_ended_goes_on_with_the_next_round)
 {
 	struct steps_result r;
@@ -536,6 +654,12 @@ main(void)
 	tcase_add_test(tc, a_pause_is_waited_for_and_no_gap);
 	tcase_add_test(tc, a_stop_in_a_pause_ends_the_run_at_once);
 	tcase_add_test(tc, cells_that_are_left_out_are_told);
+	tcase_add_test(tc, polls_of_health_are_told_with_the_cell_that_they_ran_beside);
+	tcase_add_test(tc,
+		a_drive_that_is_slow_to_tell_its_health_holds_up_neither_load_nor_loop);
+	tcase_add_test(
+		tc, a_drive_that_does_not_tell_its_health_is_not_written_to_for_polls);
+	tcase_add_test(tc, a_test_without_health_to_poll_says_so);
 	tcase_add_test(tc, a_runner_that_was_ended_goes_on_with_the_next_round);
 	tcase_add_test(tc,
 		rounds_before_the_end_of_a_runner_count_when_it_was_ended_between_them);

@@ -81,6 +81,8 @@ START_TEST(the_figures_of_a_cell_are_those_of_the_window)
 	IS(doc, "/items/0/range_percent", "20.0");
 	IS(doc, "/items/0/tracking/0/slope", "-0.3");
 	IS(doc, "/items/0/left_out/0", "\"w512\"");
+	IS(doc, "/items/0/left_out_for", "\"health\"");
+	IS(doc, "/items/0/cells/0/health_polls", "null");
 	ck_assert_uint_eq(
 		json_array_size(json_object_get(
 			json_array_get(json_object_get(doc, "items"), 0), "list")),
@@ -111,6 +113,36 @@ START_TEST(the_figures_of_a_cell_are_those_of_the_window)
 	json_decref(doc);
 	refused(api_runs_rounds, 9, "", ERR_NOTFOUND, "no run r9");
 	refused(api_runs_rounds, 1, "x=1", ERR_INVALID, "x");
+}
+END_TEST
+
+START_TEST(polls_of_health_are_those_of_all_rounds_that_count)
+{
+	json_t *doc;
+
+	feed_polls = "{\"period_ns\":\"1000000000\",\"polls\":\"9\",\"failed\":\"1\","
+		     "\"mean_ns\":100.0,\"max_ns\":500,\"why\":\"no answer\"}";
+	feed_round(1, NULL, 100, 300000);
+	feed_polls = "{\"period_ns\":\"1000000000\",\"polls\":\"1\",\"failed\":\"0\","
+		     "\"mean_ns\":200.0,\"max_ns\":200,\"why\":null}";
+	feed_round(2, NULL, 100, 300000);
+	feed_round(3, "iops/r0: 1 I/Os failed", 100, 300000);
+	feed_polls = "{\"period_ns\":7,\"polls\":\"many\"}";
+	feed_round(4, NULL, 100, 300000);
+	feed_polls = NULL;
+	feed_steady("not_reached", 4, 1);
+	send();
+	doc = good(api_runs_rounds, 1, "");
+	IS(doc, "/items/0/cells/0/rounds", "3");
+	IS(doc, "/items/0/cells/0/health_polls/period_ns", "1000000000.0");
+	IS(doc, "/items/0/cells/0/health_polls/polls", "10.0");
+	IS(doc, "/items/0/cells/0/health_polls/failed", "1.0");
+	IS(doc, "/items/0/cells/0/health_polls/mean_ns", "110.0");
+	IS(doc, "/items/0/cells/0/health_polls/max_ns", "500.0");
+	json_decref(doc);
+	doc = good(api_runs_points, 1, "workload=iops/r0");
+	IS(doc, "/items/0/health_polls/why", "\"no answer\"");
+	json_decref(doc);
 }
 END_TEST
 
@@ -424,6 +456,7 @@ main(void)
 
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, the_figures_of_a_cell_are_those_of_the_window);
+	tcase_add_test(tc, polls_of_health_are_those_of_all_rounds_that_count);
 	tcase_add_test(tc, the_order_in_which_records_come_changes_nothing);
 	tcase_add_test(tc, what_is_stored_of_a_cell_is_what_merging_its_window_gives);
 	tcase_add_test(tc, rounds_that_a_gap_had_stood_for_count_when_they_come);

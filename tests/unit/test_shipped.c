@@ -16,6 +16,9 @@
 
 static struct suite s;
 
+/* A drive with a log of its health. */
+#define DRIVE(bytes, block) (&(const struct suite_drive){bytes, block, true})
+
 static void
 load(const char *file)
 {
@@ -331,16 +334,16 @@ check_fit(const char *file)
 	struct err e = {0};
 
 	(void)file;
-	OK(suite_fits(&s, TB, 512, &e));
-	OK(suite_fits(&s, s.minimum_capacity_bytes, 512, &e));
-	FAILS(suite_fits(&s, s.minimum_capacity_bytes - 512, 512, &e), ERR_INVALID,
+	OK(suite_fits(&s, DRIVE(TB, 512), &e));
+	OK(suite_fits(&s, DRIVE(s.minimum_capacity_bytes, 512), &e));
+	FAILS(suite_fits(&s, DRIVE(s.minimum_capacity_bytes - 512, 512), &e), ERR_INVALID,
 		"needs a minimum capacity of");
 	ck_assert_str_eq(e.fix, "use a larger drive or a smaller suite: ssdlab suite ls");
 	if (strncmp(s.name, "jesd219", 7) != 0) { /* tests are left out instead */
-		OK(suite_fits(&s, TB, 4096, &e));
+		OK(suite_fits(&s, DRIVE(TB, 4096), &e));
 		return;
 	}
-	FAILS(suite_fits(&s, TB, 4096, &e), ERR_INVALID,
+	FAILS(suite_fits(&s, DRIVE(TB, 4096), &e), ERR_INVALID,
 		"workload jesd219: a block of 512B is no multiple of the logical block "
 		"of the drive, 4KiB");
 	ck_assert_str_eq(e.fix, "use a drive with logical blocks of at most 512B");
@@ -468,8 +471,8 @@ static const struct {
 } others[] = {
 	{"sweeps-1.json", 7, 2 * 9 + 4 * 12 + 11},
 	{"sweeps-quick-1.json", 7, 2 * 9 + 4 * 12 + 11},
-	{"targeted-1.json", 6, 5 + 4 + 13 + 1 + 4 + 4},
-	{"targeted-quick-1.json", 6, 5 + 4 + 13 + 1 + 4 + 4},
+	{"targeted-1.json", 7, 5 + 4 + 13 + 1 + 4 + 4 + 4},
+	{"targeted-quick-1.json", 7, 5 + 4 + 13 + 1 + 4 + 4 + 4},
 };
 
 START_TEST(sweeps_and_targeted_tests_are_whole)
@@ -481,6 +484,41 @@ START_TEST(sweeps_and_targeted_tests_are_whole)
 	for (size_t i = 0; i < s.n_tests; i++)
 		n += s.tests[i].rounds.n_cells;
 	ck_assert_uint_eq(n, others[_i].n_cells);
+}
+END_TEST
+
+/* The same load with and without polls, so that nothing else makes a difference. */
+START_TEST(a_polled_drive_has_the_load_of_one_that_is_left_alone)
+{
+	static const int64_t polls[] = {0, NS_PER_S, 10 * NS_PER_MS, 0};
+	static const char *const files[] = {"targeted-1.json", "targeted-quick-1.json"};
+	struct str out = {0};
+
+	for (size_t f = 0; f < 2; f++) {
+		const struct rounds *r;
+
+		load(files[f]);
+		r = &s.tests[5].rounds;
+		ck_assert_str_eq(s.tests[5].id, "health-polling");
+		for (size_t i = 0; i < 4; i++) {
+			const struct rounds_cell *c = &r->cells[i];
+			json_t *first = workload_to_json(&r->cells[0].workload);
+			json_t *w = workload_to_json(&c->workload);
+
+			json_object_del(first, "id");
+			json_object_del(w, "id");
+			ck_assert(json_equal(first, w));
+			ck_assert_int_eq(c->poll_health_ns, polls[i]);
+			ck_assert_int_eq(c->warmup_ns, r->cells[0].warmup_ns);
+			ck_assert_int_eq(c->measure_ns, r->cells[0].measure_ns);
+			json_decref(first);
+			json_decref(w);
+		}
+		str_reset(&out);
+		suite_left_out_for_health(&s, &out);
+		ck_assert_str_eq(str_text(&out), "health-polling");
+	}
+	str_fini(&out);
 }
 END_TEST
 
@@ -520,7 +558,7 @@ START_TEST(quick_tests_take_minutes)
 		struct suite_cost cost;
 
 		load(files[i]);
-		suite_cost(&s, 256 << 20, 400000000, 400000000, &cost);
+		suite_cost(&s, DRIVE(256 << 20, 512), 400000000, 400000000, &cost);
 		ck_assert_msg(cost.duration_ns < 180 * NS_PER_S, "%s: %lld s", files[i],
 			(long long)(cost.duration_ns / NS_PER_S));
 	}
@@ -548,6 +586,7 @@ main(void)
 	tcase_add_test(tc, what_a_4kn_drive_cannot_do_is_told);
 	tcase_add_loop_test(tc, sweeps_and_targeted_tests_are_whole, 0,
 		(int)(sizeof(others) / sizeof(others[0])));
+	tcase_add_test(tc, a_polled_drive_has_the_load_of_one_that_is_left_alone);
 	tcase_add_test(tc, transitions_go_from_each_pattern_to_each_other);
 	tcase_add_test(tc, quick_tests_take_minutes);
 	tcase_add_test(tc, all_fit_a_terabyte_and_say_why_not_what_is_too_small_or_4kn);

@@ -146,6 +146,7 @@ START_TEST(health_is_always_told_or_why_not)
 		{{.kind = DRIVE_SCSI}, "none", "smartctl is not installed"},
 	};
 	struct health_place p = {.smartctl = program};
+	struct err e = {0};
 	char dir[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -155,6 +156,7 @@ START_TEST(health_is_always_told_or_why_not)
 		ck_assert_msg(strstr(json_text_of(o, "why"), cases[i].why) != NULL, "%s",
 			json_text_of(o, "why"));
 		json_decref(o);
+		FAILS(health_answer(&p, &e), ERR_IO, cases[i].why);
 	}
 	install(ata, 0);
 	tree_put("disk/device/vendor", "ATA     ");
@@ -164,6 +166,7 @@ START_TEST(health_is_always_told_or_why_not)
 	is("source", "\"smartctl\"");
 	is("media_errors", "\"3\"");
 	holds("args", "-j -i -H -A -l error -d sat /dev/fd/3");
+	OK(health_answer(&p, &e));
 }
 END_TEST
 

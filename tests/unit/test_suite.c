@@ -5,6 +5,9 @@
 
 static struct suite s;
 
+/* A drive with a log of its health. */
+#define DRIVE(bytes, block) (&(const struct suite_drive){bytes, block, true})
+
 static int
 parse(const json_t *doc, struct err *e)
 {
@@ -79,7 +82,7 @@ START_TEST(a_program_has_every_step_in_bytes)
 	load("four-corners-demo-1.json");
 	s.data.compress_percent = 50;
 	s.data.dedupe_percent = 12.5;
-	suite_compile(&s, 256 << 20, 512, &p);
+	suite_compile(&s, DRIVE(256 << 20, 512), &p);
 	ck_assert_uint_eq(p.n_steps, 6);
 	ck_assert_int_eq(p.steps[0].kind, STEP_IDENTIFY);
 	ck_assert_int_eq(p.steps[1].kind, STEP_FILL);
@@ -104,20 +107,20 @@ START_TEST(a_purge_comes_before_the_fill_and_counts_as_a_pass)
 
 	load("four-corners-demo-1.json");
 	ck_assert(!s.purge);
-	suite_cost(&s, 1000000000, 100000000, 100000000, &without);
+	suite_cost(&s, DRIVE(1000000000, 512), 100000000, 100000000, &without);
 	s.purge = true;
-	suite_cost(&s, 1000000000, 100000000, 100000000, &with);
+	suite_cost(&s, DRIVE(1000000000, 512), 100000000, 100000000, &with);
 	ck_assert_int_eq(with.duration_ns, without.duration_ns + 10 * NS_PER_S);
 	ck_assert_uint_eq(with.write_bytes, without.write_bytes + 1000000000);
 	ck_assert_uint_eq(with.points, without.points);
-	suite_compile(&s, 256 << 20, 512, &p);
+	suite_compile(&s, DRIVE(256 << 20, 512), &p);
 	ck_assert_uint_eq(p.n_steps, 7);
 	ck_assert_int_eq(p.steps[1].kind, STEP_PURGE);
 	ck_assert_int_eq(p.steps[2].kind, STEP_FILL);
 	ck_assert(program_writes(&p));
 	program_fini(&p);
 	s.n_workloads = SUITE_WORKLOADS_MAX;
-	suite_compile(&s, 256 << 20, 512, &p);
+	suite_compile(&s, DRIVE(256 << 20, 512), &p);
 	ck_assert_uint_eq(p.n_steps, SUITE_WORKLOADS_MAX + 3);
 	program_fini(&p);
 }
@@ -130,14 +133,14 @@ START_TEST(a_region_ends_within_the_drive_at_a_round_offset)
 	load("four-corners-demo-1.json");
 	for (uint64_t capacity = 64 << 20; capacity < UINT64_C(1) << 44;
 		capacity = capacity * 3 + 512) {
-		suite_compile(&s, capacity, 4096, &p);
+		suite_compile(&s, DRIVE(capacity, 4096), &p);
 		ck_assert_uint_le(p.region_length, capacity / 4);
 		ck_assert_uint_gt(p.region_length + (2 << 20), capacity / 4);
 		ck_assert_uint_eq(p.region_length % (1 << 20), 0);
 		program_fini(&p);
 	}
 	s.region_percent = 100;
-	suite_compile(&s, INT64_MAX, 512, &p);
+	suite_compile(&s, DRIVE(INT64_MAX, 512), &p);
 	ck_assert_uint_le(p.region_length, INT64_MAX);
 	program_fini(&p);
 }
@@ -148,30 +151,31 @@ START_TEST(a_drive_that_does_not_fit_is_told_why)
 	struct err e = {0};
 
 	load("four-corners-demo-1.json");
-	OK(suite_fits(&s, 64 << 20, 512, &e));
-	OK(suite_fits(&s, 64 << 20, 4096, &e));
-	FAILS(suite_fits(&s, (64 << 20) - 512, 512, &e), ERR_INVALID,
+	OK(suite_fits(&s, DRIVE(64 << 20, 512), &e));
+	OK(suite_fits(&s, DRIVE(64 << 20, 4096), &e));
+	FAILS(suite_fits(&s, DRIVE((64 << 20) - 512, 512), &e), ERR_INVALID,
 		"a minimum capacity of 64MiB");
 	ck_assert_msg(strstr(e.fix, "ssdlab suite ls") != NULL, "%s", e.fix);
-	FAILS(suite_fits(&s, 64 << 20, 8192, &e), ERR_INVALID,
+	FAILS(suite_fits(&s, DRIVE(64 << 20, 8192), &e), ERR_INVALID,
 		"workload 4k-random-read: a block of 4KiB is no multiple of the logical "
 		"block of the drive, 8KiB");
 	ck_assert_str_eq(e.fix, "use a drive with logical blocks of at most 4KiB, or "
 				"leave the workload out with \"workloads\"");
 	s.minimum_capacity_bytes = 0;
-	FAILS(suite_fits(&s, 1 << 20, 512, &e), ERR_INVALID, "25% of the drive's 1MiB");
+	FAILS(suite_fits(&s, DRIVE(1 << 20, 512), &e), ERR_INVALID,
+		"25% of the drive's 1MiB");
 	workload_plain(&s.workloads[2], 100, 0, 16 << 20);
 	s.workloads[2].workers = 2;
-	FAILS(suite_fits(&s, 64 << 20, 512, &e), ERR_INVALID, "needs (32MiB)");
+	FAILS(suite_fits(&s, DRIVE(64 << 20, 512), &e), ERR_INVALID, "needs (32MiB)");
 	s.workloads[2].workers = 1;
 	s.workloads[2].streams[0].cursors = 64;
 	s.workloads[2].streams[0].to_percent = 6.25;
-	FAILS(suite_fits(&s, UINT64_C(32) << 30, 512, &e), ERR_INVALID,
+	FAILS(suite_fits(&s, DRIVE(UINT64_C(32) << 30, 512), &e), ERR_INVALID,
 		"workload 64k-sequential-read: a part of the region of 512MiB has no "
 		"room for 64 sequential cursors with blocks of 16MiB");
 	ck_assert_str_eq(e.fix, "use a larger drive, or leave the workload out with "
 				"\"workloads\"");
-	OK(suite_fits(&s, UINT64_C(64) << 30, 512, &e));
+	OK(suite_fits(&s, DRIVE(UINT64_C(64) << 30, 512), &e));
 }
 END_TEST
 
@@ -180,7 +184,7 @@ START_TEST(the_cost_is_the_fill_and_the_ramps)
 	struct suite_cost cost;
 
 	load("four-corners-demo-1.json");
-	suite_cost(&s, 1000000000, 100000000, 100000000, &cost);
+	suite_cost(&s, DRIVE(1000000000, 512), 100000000, 100000000, &cost);
 	ck_assert_uint_eq(cost.points, 1 + 4 * 13);
 	/* 10 s of fill, 4 workloads of 13 points of 2 s */
 	ck_assert_int_eq(cost.duration_ns, (10 + 4 * 13 * 2) * NS_PER_S);
@@ -279,7 +283,7 @@ START_TEST(the_cost_of_tests_is_that_of_all_their_rounds)
 	struct suite_cost cost;
 
 	load_tests();
-	suite_cost(&s, 1000000000, 100000000, 1000000, &cost);
+	suite_cost(&s, DRIVE(1000000000, 512), 100000000, 1000000, &cost);
 	ck_assert_uint_eq(cost.points, 2 + 25 * 2 + 10);
 	/* purge and two passes of 10 s, 25 rounds of 2 min, 10 of 10 s */
 	ck_assert_int_eq(cost.duration_ns, (30 + 25 * 120 + 100) * NS_PER_S);
@@ -287,7 +291,7 @@ START_TEST(the_cost_of_tests_is_that_of_all_their_rounds)
 	ck_assert_uint_eq(cost.write_bytes, UINT64_C(3000000000) +
 						    UINT64_C(25) * 120 * 1000000 +
 						    UINT64_C(50) * 1000000);
-	suite_cost(&s, 20000000, 100000000, 1000000, &cost);
+	suite_cost(&s, DRIVE(20000000, 512), 100000000, 1000000, &cost);
 	/* of 20 MB: half of them, and the round in which that is passed */
 	ck_assert_uint_eq(cost.write_bytes,
 		UINT64_C(60000000) + UINT64_C(3000) * 1000000 + 10000000 + 5000000);
@@ -300,12 +304,12 @@ START_TEST(a_cost_that_no_integer_holds_is_the_largest_one)
 	struct suite_cost cost;
 
 	load_tests();
-	suite_cost(&s, UINT64_C(1) << 62, 1, UINT64_MAX, &cost);
+	suite_cost(&s, DRIVE(UINT64_C(1) << 62, 512), 1, UINT64_MAX, &cost);
 	ck_assert_int_eq(cost.duration_ns, INT64_MAX);
 	ck_assert_uint_eq(cost.write_bytes, INT64_MAX);
 	suite_fini(&s);
 	load("four-corners-1.json");
-	suite_cost(&s, UINT64_C(1) << 62, 1, UINT64_MAX, &cost);
+	suite_cost(&s, DRIVE(UINT64_C(1) << 62, 512), 1, UINT64_MAX, &cost);
 	ck_assert_int_eq(cost.duration_ns, INT64_MAX);
 	ck_assert_uint_eq(cost.write_bytes, INT64_MAX);
 	suite_fini(&s);
@@ -317,7 +321,7 @@ START_TEST(tests_become_steps_in_order)
 	struct program p;
 
 	load_tests();
-	suite_compile(&s, 256 << 20, 512, &p);
+	suite_compile(&s, DRIVE(256 << 20, 512), &p);
 	ck_assert_uint_eq(p.n_steps, 5);
 	ck_assert_int_eq(p.steps[1].kind, STEP_PURGE);
 	ck_assert_int_eq(p.steps[2].kind, STEP_FILL);
@@ -345,8 +349,8 @@ START_TEST(cells_that_a_drive_has_no_blocks_for_are_left_out_and_named)
 	ck_assert_str_eq(str_text(&out), "");
 	suite_left_out(&s, 4096, &out);
 	ck_assert_str_eq(str_text(&out), "iops/w512");
-	OK(suite_fits(&s, 256 << 20, 4096, &e));
-	suite_compile(&s, 256 << 20, 4096, &p);
+	OK(suite_fits(&s, DRIVE(256 << 20, 4096), &e));
+	suite_compile(&s, DRIVE(256 << 20, 4096), &p);
 	ck_assert_uint_eq(p.steps[3].rounds.n_cells, 1);
 	ck_assert_uint_eq(p.steps[3].rounds.tracked[0].cell, 0);
 	ck_assert_uint_eq(p.steps[3].rounds.n_left_out, 1);
@@ -357,13 +361,59 @@ START_TEST(cells_that_a_drive_has_no_blocks_for_are_left_out_and_named)
 	str_reset(&out);
 	suite_left_out(&s, 4096, &out);
 	ck_assert_str_eq(str_text(&out), "iops, more");
-	FAILS(suite_fits(&s, 256 << 20, 4096, &e), ERR_INVALID, "no test of suite x@1");
-	suite_compile(&s, 256 << 20, 4096, &p);
+	FAILS(suite_fits(&s, DRIVE(256 << 20, 4096), &e), ERR_INVALID,
+		"no test of suite x@1");
+	suite_compile(&s, DRIVE(256 << 20, 4096), &p);
 	ck_assert_uint_eq(p.n_steps, 3);
 	ck_assert_uint_eq(p.steps[1].rounds.n_cells, 0);
 	ck_assert_uint_eq(p.steps[1].rounds.n_tracked, 0);
 	ck_assert_uint_eq(p.steps[1].rounds.n_left_out, 2);
 	program_fini(&p);
+	str_fini(&out);
+	suite_fini(&s);
+}
+END_TEST
+
+START_TEST(a_test_that_polls_is_left_out_where_there_is_no_health_to_poll)
+{
+	const struct suite_drive without = {256 << 20, 512, false};
+	struct suite_cost with_cost, cost;
+	struct str out = {0};
+	struct err e = {0};
+	struct program p;
+
+	load_tests();
+	suite_left_out_for_health(&s, &out);
+	ck_assert_str_eq(str_text(&out), "");
+	s.tests[1].rounds.cells[0].poll_health_ns = NS_PER_S;
+	suite_left_out_for_health(&s, &out);
+	ck_assert_str_eq(str_text(&out), "more");
+	OK(suite_fits(&s, &without, &e));
+	suite_compile(&s, DRIVE(256 << 20, 512), &p);
+	ck_assert(program_polls_health(&p));
+	ck_assert(!p.steps[4].rounds.left_out_for_health);
+	program_fini(&p);
+	suite_compile(&s, &without, &p);
+	ck_assert(!program_polls_health(&p));
+	ck_assert_uint_eq(p.steps[3].rounds.n_cells, 2);
+	ck_assert_uint_eq(p.steps[4].rounds.n_cells, 0);
+	ck_assert_str_eq(p.steps[4].rounds.left_out[0], "w4k");
+	ck_assert(p.steps[4].rounds.left_out_for_health);
+	program_fini(&p);
+	/* neither its rounds nor its time are counted */
+	suite_cost(&s, DRIVE(256 << 20, 512), 1000000, 1, &with_cost);
+	suite_cost(&s, &without, 1000000, 1, &cost);
+	ck_assert_uint_eq(with_cost.points - cost.points, 10);
+	ck_assert_int_eq(with_cost.duration_ns - cost.duration_ns, 100 * NS_PER_S);
+	/* a test that goes on from it has nothing to go on from */
+	s.tests[1].rounds.cells[0].poll_health_ns = 0;
+	s.tests[0].rounds.cells[1].poll_health_ns = NS_PER_S;
+	str_reset(&out);
+	suite_left_out_for_health(&s, &out);
+	ck_assert_str_eq(str_text(&out), "iops, more");
+	FAILS(suite_fits(&s, &without, &e), ERR_INVALID,
+		"it has no log of its health that they could poll");
+	OK(suite_fits(&s, DRIVE(256 << 20, 512), &e));
 	str_fini(&out);
 	suite_fini(&s);
 }
@@ -375,7 +425,7 @@ START_TEST(a_cell_without_room_is_told_with_its_test)
 
 	load_tests();
 	s.tests[1].rounds.cells[0].workload.streams[0].to_percent = 1e-5;
-	FAILS(suite_fits(&s, 256 << 20, 512, &e), ERR_INVALID,
+	FAILS(suite_fits(&s, DRIVE(256 << 20, 512), &e), ERR_INVALID,
 		"suite x@1, test more, cell w4k: ");
 	suite_fini(&s);
 }
@@ -443,6 +493,8 @@ main(void)
 	tcase_add_test(tc, a_cost_that_no_integer_holds_is_the_largest_one);
 	tcase_add_test(tc, tests_become_steps_in_order);
 	tcase_add_test(tc, cells_that_a_drive_has_no_blocks_for_are_left_out_and_named);
+	tcase_add_test(
+		tc, a_test_that_polls_is_left_out_where_there_is_no_health_to_poll);
 	tcase_add_test(tc, a_cell_without_room_is_told_with_its_test);
 	tcase_add_test(tc, a_test_is_chosen_with_what_it_goes_on_from);
 	tcase_add_test(tc, a_reference_has_a_name_and_a_version);

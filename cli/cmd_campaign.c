@@ -548,17 +548,42 @@ ended_before(const json_t *campaign, struct err *e)
 	return err_fix(e, "ssdlab campaign show %s", id);
 }
 
+/* Tells of the runs that do not end soon, as a sanitize takes hours; a controller that
+ * does not answer this has taken the cancel all the same. */
 static void
-tell_cancel(const json_t *campaign)
+tell_held(struct cli *c, const char *campaign)
+{
+	struct str path = {0};
+	struct err e = {0};
+	json_t *doc = NULL, *run;
+	size_t i;
+
+	str_printf(&path, "/api/v1/runs?state=running&campaign=%s", campaign);
+	if (client_list(c->client, str_text(&path), SIZE_MAX, &doc, &e) == 0)
+		json_array_foreach (json_object_get(doc, "items"), i, run) {
+			const json_t *list = json_object_get(run, "blockers");
+
+			if (json_array_size(list) > 0)
+				talk("%s %s", json_text_of(run, "id"),
+					json_text_of(json_array_get(list, 0), "text"));
+		}
+	json_decref(doc);
+	str_fini(&path);
+}
+
+static void
+tell_cancel(struct cli *c, const json_t *campaign)
 {
 	const char *id = json_text_of(campaign, "id");
 
-	if (json_is_true(json_object_get(campaign, "cancelling")))
-		talk("%s is being cancelled: its running runs are being stopped; ssdlab "
-		     "campaign watch %s waits for that",
-			id, id);
-	else
+	if (!json_is_true(json_object_get(campaign, "cancelling"))) {
 		talk("%s is %s", id, json_text_of(campaign, "state"));
+		return;
+	}
+	talk("%s is being cancelled: its running runs are being stopped; ssdlab campaign "
+	     "watch %s waits for that",
+		id, id);
+	tell_held(c, id);
 }
 
 /*
@@ -604,7 +629,7 @@ cmd_campaign_cancel(struct cli *c, struct err *e)
 	if (rc == 0 && c->out.format == OUT_JSON)
 		out_json(&c->out, doc);
 	else if (rc == 0)
-		tell_cancel(doc);
+		tell_cancel(c, doc);
 	json_decref(doc);
 	str_fini(&path);
 	return rc;

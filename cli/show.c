@@ -202,8 +202,7 @@ show_run_what(const json_t *run, struct str *out)
 	double load;
 
 	if (show_text_is(run, "state", "pending") ||
-		(show_text_is(run, "state", "leased") &&
-			json_array_size(json_object_get(run, "blockers")) > 0)) {
+		json_array_size(json_object_get(run, "blockers")) > 0) {
 		blockers(run, out);
 		return;
 	}

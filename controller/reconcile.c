@@ -35,6 +35,7 @@ struct attempt {
 	bool stop_requested;
 	char boot_id[128];
 	int64_t missing;
+	char cannot_stop[128];
 	char why[256]; /* of the stop that is requested */
 };
 
@@ -51,11 +52,12 @@ read_attempt(struct cur *c, struct attempt *a)
 	snprintf(a->boot_id, sizeof(a->boot_id), "%s", cur_text(c, 6));
 	a->missing = cur_int(c, 7);
 	snprintf(a->why, sizeof(a->why), "%s", cur_text(c, 8));
+	snprintf(a->cannot_stop, sizeof(a->cannot_stop), "%s", cur_text(c, 9));
 }
 
 #define ATTEMPT_COLUMNS                                                               \
 	"SELECT id, run_id, node_id, fence, state, stop_requested, boot_id, missing," \
-	" (SELECT reason FROM run WHERE run.id = run_id) FROM attempt "
+	" (SELECT reason FROM run WHERE run.id = run_id), cannot_stop FROM attempt "
 
 /* The attempt that a report means: 1, 0 when it is not this node's (any more), or -1. */
 static int
@@ -127,6 +129,24 @@ take_exit(struct tx *t, const struct attempt *a, const char *actor, struct err *
 	return lease_release(t, a->id, why, actor, e);
 }
 
+/* Notes that it was seen. The boot in which its process was last seen is what a later one
+ * is held to; what nothing stops goes on no longer than its runner. */
+static int
+note_seen(struct tx *t, const struct attempt *a, const struct reported_attempt *r,
+	const char *boot_id, struct err *e)
+{
+	bool ended = r->state == REPORTED_EXITED;
+	const char *cannot_stop = ended ? "" : r->cannot_stop;
+
+	if (a->missing == 0 && (ended || strcmp(a->boot_id, boot_id) == 0) &&
+		strcmp(a->cannot_stop, cannot_stop) == 0)
+		return 0;
+	return tx_exec(t, e,
+		"UPDATE attempt SET missing = 0, cannot_stop = ?1,"
+		" boot_id = CASE WHEN ?2 THEN boot_id ELSE ?3 END WHERE id = ?4",
+		"sisi", cannot_stop, (int64_t)ended, boot_id, a->id);
+}
+
 static int
 take_reported(struct tx *t, const struct attempt *a, const struct reported_attempt *r,
 	const char *boot_id, const char *actor, struct err *e)
@@ -134,12 +154,7 @@ take_reported(struct tx *t, const struct attempt *a, const struct reported_attem
 	bool active = a->state == ATTEMPT_GRANTED || a->state == ATTEMPT_RUNNING;
 	bool ended = r->state == REPORTED_EXITED;
 
-	/* the boot in which its process was last seen is what a later one is held to */
-	if ((a->missing != 0 || (!ended && strcmp(a->boot_id, boot_id) != 0)) &&
-		tx_exec(t, e,
-			"UPDATE attempt SET missing = 0,"
-			" boot_id = CASE WHEN ?1 THEN boot_id ELSE ?2 END WHERE id = ?3",
-			"isi", (int64_t)ended, boot_id, a->id) != 0)
+	if (note_seen(t, a, r, boot_id, e) != 0)
 		return -1;
 	if (a->state == ATTEMPT_SEALED || a->state == ATTEMPT_LOST)
 		return take_given_up(t, a, r->state, actor, e);

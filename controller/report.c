@@ -152,6 +152,21 @@ read_fences(const json_t *doc, struct report *r, struct err *e)
 	return 0;
 }
 
+/* Of the status only what matters for a stop. */
+static int
+read_cannot_stop(
+	const json_t *item, const char *at, struct reported_attempt *a, struct err *e)
+{
+	const json_t *status = json_object_get(item, "status");
+	char in[64];
+
+	a->cannot_stop = "";
+	if (!json_has(status, "cannot_stop"))
+		return 0;
+	snprintf(in, sizeof(in), "%s/status", at);
+	return short_text(status, in, "cannot_stop", &a->cannot_stop, e);
+}
+
 static int
 read_attempt(const json_t *item, size_t i, struct reported_attempt *a, struct err *e)
 {
@@ -163,7 +178,8 @@ read_attempt(const json_t *item, size_t i, struct reported_attempt *a, struct er
 	snprintf(at, sizeof(at), "/attempts/%zu", i);
 	if (json_need_u64(item, at, "attempt", &id, e) != 0 ||
 		json_need_u64(item, at, "fence", &a->fence, e) != 0 ||
-		json_need_text(item, at, "state", &state, e) != 0)
+		json_need_text(item, at, "state", &state, e) != 0 ||
+		read_cannot_stop(item, at, a, e) != 0)
 		return -1;
 	if (id == 0 || id > INT64_MAX) {
 		err_set(e, ERR_INVALID, "\"attempt\" is the number of no attempt");

@@ -30,6 +30,8 @@ struct reported_attempt {
 	int64_t id;
 	uint64_t fence;
 	enum reported_state state;
+	const char *cannot_stop; /* what goes on although it is told to stop, "" for
+				    nothing */
 };
 
 /* Texts are borrowed from the document. */

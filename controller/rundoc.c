@@ -48,7 +48,8 @@ enum column {
 	COL_TROUBLE,
 	COL_START,
 	COL_START_DOUBT,
-	COL_START_LAG
+	COL_START_LAG,
+	COL_CANNOT_STOP
 };
 
 static const char select_run[] =
@@ -58,7 +59,8 @@ static const char select_run[] =
 	" r.repeat, r.state, r.fail_class, r.reason, r.unknown, r.cancel_requested,"
 	" r.blockers, r.scaled, r.virtual, r.priority, r.created_ns, r.started_ns,"
 	" r.finished_ns, a.id, a.number, a.state, a.step, a.last_seq, a.acked_seq,"
-	" n.trouble, a.start_ns, a.start_doubt_ns, a.start_lag_ns"
+	" n.trouble, a.start_ns, a.start_doubt_ns, a.start_lag_ns,"
+	" CASE WHEN a.stop_requested THEN a.cannot_stop ELSE '' END"
 	" FROM run r JOIN campaign c ON c.id = r.campaign_id"
 	" JOIN suite s ON s.id = r.suite_id JOIN drive d ON d.id = r.drive_id"
 	" LEFT JOIN attempt a ON a.run_id = r.id AND a.number ="
@@ -127,25 +129,36 @@ attempt_doc(struct cur *c)
 	return o;
 }
 
+static void
+add_blocker(json_t *list, const char *code, json_t *text)
+{
+	json_t *o = json_object();
+
+	json_put(o, "code", json_string(code));
+	json_put(o, "text", text);
+	json_array_append_new(list, o);
+}
+
 /*
  * What keeps a run from running: of a pending one the scheduler has said it; a granted
- * one waits for a node that may be in trouble.
+ * one waits for a node that may be in trouble. Of one that is to end, what keeps it from
+ * that.
  */
 static json_t *
 blockers_doc(struct cur *c)
 {
 	json_t *list = doc_stored(cur_text(c, COL_BLOCKERS));
-	json_t *o;
 
-	if (strcmp(cur_text(c, COL_STATE), "leased") != 0 ||
-		cur_text(c, COL_TROUBLE)[0] == '\0')
-		return list;
-	o = json_object();
-	json_put(o, "code", json_string("node.trouble"));
-	json_put(o, "text",
-		json_sprintf("node %s says: %s", cur_text(c, COL_NODE_NAME),
-			cur_text(c, COL_TROUBLE)));
-	json_array_append_new(list, o);
+	if (strcmp(cur_text(c, COL_STATE), "leased") == 0 &&
+		cur_text(c, COL_TROUBLE)[0] != '\0')
+		add_blocker(list, "node.trouble",
+			json_sprintf("node %s says: %s", cur_text(c, COL_NODE_NAME),
+				cur_text(c, COL_TROUBLE)));
+	if (cur_text(c, COL_CANNOT_STOP)[0] != '\0')
+		add_blocker(list, "run.cannot_stop",
+			json_sprintf("cannot stop: %s; the drive goes on with it "
+				     "whatever its host does, and is waited for",
+				cur_text(c, COL_CANNOT_STOP)));
 	return list;
 }
 

@@ -239,6 +239,35 @@ START_TEST(cancelling_takes_a_lease_back_only_when_the_node_never_saw_it)
 }
 END_TEST
 
+/* A report of attempt 1 with what its runner says. */
+static void
+says_cannot_stop(const char *state, const char *text)
+{
+	struct lab_agent a = {lab_first, "b1", "S1 S2", state, NULL};
+	struct err e = {0};
+	json_t *report = lab_report(&a);
+
+	json_put(json_array_get(json_object_get(report, "attempts"), 0), "status",
+		json_pack("{s:s}", "cannot_stop", text));
+	OK(lab_ask(api_agents_reconcile, lab_first, report, &e));
+}
+
+START_TEST(what_cannot_be_stopped_is_known_until_its_runner_has_ended)
+{
+	lab_begin("{}");
+	says("b1", "1:running", "1:keep");
+	says_cannot_stop("1:running", "purge by sanitize, 34 % done");
+	rig_is("SELECT cannot_stop FROM attempt", "purge by sanitize, 34 % done");
+	cancel();
+	says_cannot_stop("1:running", "purge by sanitize, 35 % done");
+	rig_is("SELECT cannot_stop FROM attempt", "purge by sanitize, 35 % done");
+	lab_run_is(1, "running");
+	says_cannot_stop("1:exited", "purge by sanitize, 35 % done");
+	rig_is("SELECT cannot_stop FROM attempt", "");
+	lab_down();
+}
+END_TEST
+
 START_TEST(cancelling_stops_what_runs_and_waits_for_its_records)
 {
 	lab_begin("{}");
@@ -442,6 +471,7 @@ main(void)
 	tcase_add_test(tc, a_result_that_nobody_understands_is_a_failure);
 	tcase_add_test(tc, cancelling_ends_a_waiting_run_at_once);
 	tcase_add_test(tc, cancelling_takes_a_lease_back_only_when_the_node_never_saw_it);
+	tcase_add_test(tc, what_cannot_be_stopped_is_known_until_its_runner_has_ended);
 	tcase_add_test(tc, cancelling_stops_what_runs_and_waits_for_its_records);
 	tcase_add_test(tc, a_grant_whose_drive_is_protected_is_never_started);
 	tcase_add_test(tc, what_runs_on_a_drive_that_is_protected_is_stopped);

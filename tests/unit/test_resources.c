@@ -385,6 +385,16 @@ START_TEST(a_run_shows_its_progress_and_equal_answers_have_equal_tags)
 	rig_exec("UPDATE run SET state = 'running'");
 	OK(lab_ask(api_runs_get, 1, NULL, &e));
 	ck_assert_msg(strstr(lab_doc(), "\"blockers\":[]") != NULL, "%s", lab_doc());
+	rig_exec("UPDATE attempt SET cannot_stop = 'purge by format'");
+	OK(lab_ask(api_runs_get, 1, NULL, &e));
+	ck_assert_msg(strstr(lab_doc(), "\"blockers\":[]") != NULL, "%s", lab_doc());
+	rig_exec("UPDATE attempt SET stop_requested = 1");
+	OK(lab_ask(api_runs_get, 1, NULL, &e));
+	ck_assert_msg(strstr(lab_doc(), "\"blockers\":[{\"code\":\"run.cannot_stop\","
+					"\"text\":\"cannot stop: purge by format; the "
+					"drive goes on with it whatever its host does, "
+					"and is waited for\"}]") != NULL,
+		"%s", lab_doc());
 	FAILS(lab_ask(api_runs_get, 9, NULL, &e), ERR_NOTFOUND, "no run r9");
 	FAILS(lab_ask(api_campaigns_get, 9, NULL, &e), ERR_NOTFOUND, "no campaign c9");
 	FAILS(lab_ask(api_campaigns_runs, 9, NULL, &e), ERR_NOTFOUND, "no campaign c9");

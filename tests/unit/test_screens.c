@@ -5,6 +5,7 @@
 #include "cli/cmd.h"
 #include "common/clock.h"
 #include "common/json.h"
+#include "tests/unit/log_rig.h"
 #include "tests/unit/serve_rig.h"
 
 static char *text; /* what the last command printed */
@@ -83,6 +84,37 @@ START_TEST(a_campaign_that_has_ended_is_not_cancelled)
 		ck_assert_int_eq(rc, cases[i].error != NULL ? -1 : 0);
 		ck_assert_int_eq(err_exit_code(e.class), cases[i].error != NULL ? 8 : 0);
 	}
+}
+END_TEST
+
+START_TEST(a_run_that_nothing_stops_says_so_when_it_is_cancelled)
+{
+	static const struct serve_row rows[] = {
+		{"GET /api/v1/campaigns/c4 ", "{\"id\":\"c4\",\"state\":\"running\"}"},
+		{"POST /api/v1/campaigns/c4/cancel ",
+			"{\"id\":\"c4\",\"state\":\"running\",\"cancelling\":true}"},
+		{"GET /api/v1/runs?state=running&campaign=c4&",
+			"{\"items\":[{\"id\":\"r6\",\"state\":\"running\",\"blockers\":"
+			"[]},"
+			"{\"id\":\"r7\",\"state\":\"running\",\"cancel_requested\":true,"
+			"\"blockers\":[{\"text\":\"cannot stop: purge by format; it "
+			"goes on\"}]}]}"},
+		{"GET /api/v1/runs?",
+			"{\"items\":[{\"id\":\"r7\",\"state\":\"running\",\"cancel_"
+			"requested\":true,\"blockers\":[{\"text\":\"cannot stop: purge "
+			"by format; it goes on\"}]}]}"},
+		{NULL, NULL},
+	};
+	struct cli c = {.args = {"c4"}};
+	struct err e = {0};
+
+	log_catch();
+	OK(run(cmd_campaign_cancel, &c, rows, &e));
+	ck_assert_uint_eq(log_caught("cannot stop: purge by format; it"), 1);
+	ck_assert_uint_eq(log_caught("is being cancelled: its"), 1);
+	c.args[0] = NULL;
+	OK(run(cmd_run_ls, &c, rows, &e));
+	has("cannot stop: purge by format; it goes on");
 }
 END_TEST
 
@@ -226,6 +258,7 @@ main(void)
 	unsetenv("SSDLAB_CA_FILE");
 	setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
 	tcase_add_test(tc, a_campaign_that_has_ended_is_not_cancelled);
+	tcase_add_test(tc, a_run_that_nothing_stops_says_so_when_it_is_cancelled);
 	tcase_add_test(tc, the_counts_of_a_campaign_are_those_of_the_runs_below);
 	tcase_add_test(tc,
 		status_lists_what_waits_in_its_order_with_ids_and_what_runs_of_how_many);

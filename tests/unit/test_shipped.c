@@ -487,9 +487,22 @@ START_TEST(sweeps_and_targeted_tests_are_whole)
 }
 END_TEST
 
+/* The workload without its id and the members of names; new reference. */
+static json_t *
+all_but(const struct workload *w, const char *const names[])
+{
+	json_t *o = workload_to_json(w);
+
+	json_object_del(o, "id");
+	for (size_t i = 0; names[i] != NULL; i++)
+		json_object_del(o, names[i]);
+	return o;
+}
+
 /* The same load with and without polls, so that nothing else makes a difference. */
 START_TEST(a_polled_drive_has_the_load_of_one_that_is_left_alone)
 {
+	static const char *const none[] = {NULL};
 	static const int64_t polls[] = {0, NS_PER_S, 10 * NS_PER_MS, 0};
 	static const char *const files[] = {"targeted-1.json", "targeted-quick-1.json"};
 	struct str out = {0};
@@ -502,11 +515,9 @@ START_TEST(a_polled_drive_has_the_load_of_one_that_is_left_alone)
 		ck_assert_str_eq(s.tests[5].id, "health-polling");
 		for (size_t i = 0; i < 4; i++) {
 			const struct rounds_cell *c = &r->cells[i];
-			json_t *first = workload_to_json(&r->cells[0].workload);
-			json_t *w = workload_to_json(&c->workload);
+			json_t *first = all_but(&r->cells[0].workload, none);
+			json_t *w = all_but(&c->workload, none);
 
-			json_object_del(first, "id");
-			json_object_del(w, "id");
 			ck_assert(json_equal(first, w));
 			ck_assert_int_eq(c->poll_health_ns, polls[i]);
 			ck_assert_int_eq(c->warmup_ns, r->cells[0].warmup_ns);
@@ -519,6 +530,57 @@ START_TEST(a_polled_drive_has_the_load_of_one_that_is_left_alone)
 		ck_assert_str_eq(str_text(&out), "health-polling");
 	}
 	str_fini(&out);
+}
+END_TEST
+
+/* What a step of a sweep may change, by the first part of the test's id. */
+static const struct {
+	const char *id, *names[2];
+	double way; /* up or down */
+} swept[] = {
+	{"depth", {"in_flight", NULL}, 1},
+	{"block", {"block_bytes", NULL}, 1},
+	{"mix", {"read_percent", NULL}, -1},
+};
+
+static size_t
+swept_by(const char *test)
+{
+	size_t k = 0;
+
+	while (strncmp(test, swept[k].id, strlen(swept[k].id)) != 0)
+		ck_assert_uint_lt(++k, sizeof(swept) / sizeof(swept[0]));
+	return k;
+}
+
+START_TEST(a_sweep_changes_one_thing_and_that_in_each_step)
+{
+	static const char *const files[] = {"sweeps-1.json", "sweeps-quick-1.json"};
+
+	load(files[_i]);
+	for (size_t i = 0; i < s.n_tests; i++) {
+		const struct rounds *r = &s.tests[i].rounds;
+		size_t by = swept_by(s.tests[i].id);
+		const char *const *names = swept[by].names;
+		double last = -1;
+
+		for (size_t c = 0; c < r->n_cells; c++) {
+			json_t *first = all_but(&r->cells[0].workload, names);
+			json_t *rest = all_but(&r->cells[c].workload, names);
+			json_t *whole = workload_to_json(&r->cells[c].workload);
+			double x = json_number_value(json_object_get(whole, names[0]));
+
+			ck_assert_msg(json_equal(first, rest), "%s/%s", s.tests[i].id,
+				r->cells[c].workload.id);
+			ck_assert_int_eq(r->cells[c].measure_ns, r->cells[0].measure_ns);
+			ck_assert_int_eq(r->cells[c].warmup_ns, r->cells[0].warmup_ns);
+			ck_assert(c == 0 || swept[by].way * (x - last) > 0);
+			last = x;
+			json_decref(first);
+			json_decref(rest);
+			json_decref(whole);
+		}
+	}
 }
 END_TEST
 
@@ -586,6 +648,7 @@ main(void)
 	tcase_add_test(tc, what_a_4kn_drive_cannot_do_is_told);
 	tcase_add_loop_test(tc, sweeps_and_targeted_tests_are_whole, 0,
 		(int)(sizeof(others) / sizeof(others[0])));
+	tcase_add_loop_test(tc, a_sweep_changes_one_thing_and_that_in_each_step, 0, 2);
 	tcase_add_test(tc, a_polled_drive_has_the_load_of_one_that_is_left_alone);
 	tcase_add_test(tc, transitions_go_from_each_pattern_to_each_other);
 	tcase_add_test(tc, quick_tests_take_minutes);

@@ -15,6 +15,7 @@
 #include "common/json.h"
 #include "common/str.h"
 
+#define NOT_INSTALLED "smartctl is not installed (package smartmontools)"
 #define DRIVE_FD 3
 #define WAIT_NS (30 * NS_PER_S)
 
@@ -110,7 +111,7 @@ understand(const struct str *text, int code, json_t **ret_doc, struct err *e)
 	int rc = 0;
 
 	if (code == EXIT_NOT_EXECUTED && text->len == 0)
-		return err_set(e, ERR_NOTFOUND, "smartctl is not installed");
+		return err_set(e, ERR_NOTFOUND, NOT_INSTALLED);
 	if (json_parse(str_text(text), text->len, &printed, e) != 0)
 		return err_ctx(e, "what smartctl prints");
 	if (code < 0 || (code & EXIT_FAILED) != 0)
@@ -135,9 +136,8 @@ smartctl_read(const char *program, int fd, bool ata, json_t **ret_doc, struct er
 	close(ends[1]);
 	if (rc != 0) {
 		close(ends[0]);
-		return rc == ENOENT
-			       ? err_set(e, ERR_NOTFOUND, "smartctl is not installed")
-			       : err_errno(e, ERR_IO, rc, "start smartctl");
+		return rc == ENOENT ? err_set(e, ERR_NOTFOUND, NOT_INSTALLED)
+				    : err_errno(e, ERR_IO, rc, "start smartctl");
 	}
 	finished = read_all(ends[0], &text);
 	close(ends[0]);

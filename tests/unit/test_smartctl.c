@@ -143,7 +143,8 @@ START_TEST(health_is_always_told_or_why_not)
 		{{.kind = DRIVE_LOOP, .is_virtual = true}, "none", "virtual"},
 		{{.kind = DRIVE_VIRTIO}, "none", "no way to say it"},
 		{{.kind = DRIVE_NVME}, "none", "NVMe Get Log Page"},
-		{{.kind = DRIVE_SCSI}, "none", "smartctl is not installed"},
+		{{.kind = DRIVE_SCSI}, "none",
+			"smartctl is not installed (package smartmontools)"},
 	};
 	struct health_place p = {.smartctl = program};
 	struct err e = {0};

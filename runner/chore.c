@@ -11,6 +11,8 @@
 #include "common/err.h"
 #include "common/xalloc.h"
 
+#define ONCE_TICK_NS (20 * NS_PER_MS)
+
 struct chore {
 	int (*job)(void *arg, struct err *e);
 	void *arg;
@@ -106,6 +108,15 @@ chore_failed(struct chore *k)
 	return atomic_load(&k->failed);
 }
 
+/* Sets e to what the job said. */
+static int
+pass_on(const struct err *said, struct err *e)
+{
+	int failed = err_set(e, said->class, "%s", said->text);
+
+	return said->fix[0] != '\0' ? err_fix(e, "%s", said->fix) : failed;
+}
+
 int
 chore_stop(struct chore *k, struct err *e)
 {
@@ -119,9 +130,46 @@ chore_stop(struct chore *k, struct err *e)
 	pthread_mutex_unlock(&k->lock);
 	pthread_join(k->thread, NULL);
 	if (atomic_load(&k->failed))
-		failed = err_set(e, k->err.class, "%s", k->err.text);
-	if (failed != 0 && k->err.fix[0] != '\0')
-		failed = err_fix(e, "%s", k->err.fix);
+		failed = pass_on(&k->err, e);
 	release(k);
 	return failed;
+}
+
+struct once {
+	int (*job)(void *arg, struct err *e);
+	void *arg;
+	int rc;
+	struct err err;
+	atomic_bool done;
+};
+
+static int
+do_once(void *arg, struct err *e)
+{
+	struct once *o = arg;
+
+	(void)e;
+	if (atomic_load(&o->done))
+		return 0;
+	o->rc = o->job(o->arg, &o->err);
+	atomic_store(&o->done, true);
+	return 0;
+}
+
+int
+chore_once(int (*job)(void *arg, struct err *e), void *arg, void (*tick)(void *arg),
+	void *tick_arg, struct err *e)
+{
+	const struct timespec pause = {0, ONCE_TICK_NS};
+	struct once o = {.job = job, .arg = arg};
+	struct chore *k;
+
+	if (chore_start(&k, do_once, &o, ONCE_TICK_NS, e) != 0)
+		return -1;
+	while (!atomic_load(&o.done)) {
+		tick(tick_arg);
+		nanosleep(&pause, NULL);
+	}
+	chore_stop(k, NULL);
+	return o.rc == 0 ? 0 : pass_on(&o.err, e);
 }

@@ -43,7 +43,7 @@ health_read(const struct health_place *p)
 	if (!nvme && p->drive->kind != DRIVE_SCSI)
 		return none("drives of this kind have no way to say it");
 	rc = nvme ? smart_read(p->fd, &o, &e)
-		  : smartctl_read(p->smartctl, p->fd, is_ata(p), &o, &e);
+		  : smartctl_read(p->smartctl, p->fd, is_ata(p), p->hurry, &o, &e);
 	if (rc != 0)
 		return none(e.text);
 	json_put(o, "source", json_string(nvme ? "nvme" : "smartctl"));

@@ -8,6 +8,7 @@
 #define RUNNER_HEALTH_H
 
 #include <jansson.h>
+#include <stdatomic.h>
 
 struct drive_id;
 struct err;
@@ -15,9 +16,10 @@ struct err;
 /* What to ask; all borrowed. */
 struct health_place {
 	const struct drive_id *drive;
-	int fd;		       /* verified */
-	const char *block_dir; /* in sysfs; NULL: it has none */
-	const char *smartctl;  /* path, or a name that is looked for in PATH */
+	int fd;			  /* verified */
+	const char *block_dir;	  /* in sysfs; NULL: it has none */
+	const char *smartctl;	  /* path, or a name that is looked for in PATH */
+	const atomic_bool *hurry; /* set: smartctl gets few seconds; NULL: never */
 };
 
 /* health_read makes the document of schema/wire.md, "Health". Seconds may pass. New

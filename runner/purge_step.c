@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/json.h"
 #include "common/log.h"
@@ -38,6 +39,7 @@ purge_drive(struct steps *s, const struct purge_job *job, const struct purge_cho
 	log_info("purge.start", "method=%s", purge_method_name(c->method));
 	purge_run(job, c, &report, &e);
 	s->env->status->cannot_stop = NULL;
+	s->idle_ns = clock_mono();
 	purge_report_json(&report, o);
 	outbox_event(s->env->outbox, "purge.end", o);
 	if (report.end == PURGE_STOPPED)

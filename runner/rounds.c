@@ -129,11 +129,10 @@ run_cell(struct rounds_state *x, uint32_t i)
 	struct rounds_trouble t = {.cell = name, .measure_ns = c->measure_ns};
 
 	rounds_name(x->test, c, name);
-	if (s->idle_ns != 0)
-		t.gap_ns = clock_mono() - s->idle_ns;
 	if (!steps_go_on(s) || steps_point(s, &p) != 0)
 		return -1;
 	x->written += s->load.written_bytes;
+	t.gap_ns = s->gap_ns;
 	t.errors = errors_of(&s->load);
 	t.missed_ns = s->load.missed_measure_ns;
 	if (x->why_void[0] == '\0')

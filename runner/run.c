@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "common/sysfs.h"
 #include "common/xalloc.h"
 #include "config.h"
+#include "runner/chore.h"
 #include "runner/claim.h"
 #include "runner/control.h"
 #include "runner/engine.h"
@@ -54,6 +56,7 @@ struct run {
 	struct resume resume;		/* what an earlier runner of the attempt left */
 	char block_dir[SYSFS_PATH_MAX]; /* of the drive */
 	struct health_place health;	/* of the drive that was taken */
+	atomic_bool hurry;		/* it is told to stop */
 	struct steps_result result;
 };
 
@@ -99,6 +102,8 @@ tick(void *arg)
 
 	outbox_tick(r->outbox);
 	control_poll(r->control, &r->status, 0);
+	if (control_stop_reason(r->control) != NULL)
+		atomic_store(&r->hurry, true);
 	return control_stop_reason(r->control);
 }
 
@@ -208,14 +213,39 @@ read_health(void *arg, struct err *e)
 	return health_answer(&r->health, e);
 }
 
-/* Tells how the drive is, before or after everything is done to it. */
+struct look {
+	const struct health_place *place;
+	json_t *doc;
+};
+
+static int
+look(void *arg, struct err *e)
+{
+	struct look *l = arg;
+
+	(void)e;
+	l->doc = health_read(l->place);
+	return 0;
+}
+
+static void
+hear(void *arg)
+{
+	tick(arg);
+}
+
+/* Tells how the drive is, before or after everything is done to it. It may take long to
+ * answer, and who asks the runner meanwhile is answered. */
 static void
 tell_health(struct run *r, const char *moment)
 {
+	struct look l = {&r->health, NULL};
 	json_t *o = json_object();
 
+	if (chore_once(look, &l, hear, r, NULL) != 0)
+		look(&l, NULL);
 	json_put(o, "moment", json_string(moment));
-	json_put(o, "health", health_read(&r->health));
+	json_put(o, "health", l.doc);
 	outbox_event(r->outbox, "health", o);
 }
 
@@ -257,7 +287,7 @@ run_program(struct run *r)
 	env.fd = claim_fd(r->claim);
 	env.place = (struct reading_place){find_block_dir(r), is_nvme(r), env.fd};
 	r->health = (struct health_place){
-		&r->program.drive, env.fd, env.place.block_dir, "smartctl"};
+		&r->program.drive, env.fd, env.place.block_dir, "smartctl", &r->hurry};
 	tell_witness(r, "drive.found");
 	tell_environment(r);
 	tell_health(r, "before");

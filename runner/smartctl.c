@@ -18,6 +18,8 @@
 #define NOT_INSTALLED "smartctl is not installed (package smartmontools)"
 #define DRIVE_FD 3
 #define WAIT_NS (30 * NS_PER_S)
+#define HURRY_NS (3 * NS_PER_S)
+#define LOOK_MS 100
 
 /* Bits of its exit status (smartctl(8)): the command line, or the open, failed. Others
  * tell of the drive, and come with everything else. */
@@ -56,19 +58,28 @@ start(const char *program, int fd, bool ata, int out, pid_t *ret_pid)
 
 /* Reads to the end of the output; false when it takes too long or too much. */
 static bool
-read_all(int in, struct str *out)
+read_all(int in, const atomic_bool *hurry, struct str *out)
 {
+	bool hurried = hurry == NULL;
 	int64_t until = clock_mono() + WAIT_NS;
 	char part[4096];
 
 	for (;;) {
 		struct pollfd p = {.fd = in, .events = POLLIN};
-		int64_t left = until - clock_mono();
+		int64_t now = clock_mono();
+		int64_t left;
 		ssize_t n;
 
+		if (!hurried && atomic_load(hurry)) {
+			hurried = true;
+			if (until > now + HURRY_NS)
+				until = now + HURRY_NS;
+		}
+		left = until - now;
 		if (left <= 0 || out->len > JSON_MAX_BYTES)
 			return false;
-		if (poll(&p, 1, (int)(left / NS_PER_MS) + 1) <= 0)
+		left = left / NS_PER_MS + 1;
+		if (poll(&p, 1, left < LOOK_MS ? (int)left : LOOK_MS) <= 0)
 			continue;
 		n = read(in, part, sizeof(part));
 		if (n == 0)
@@ -123,7 +134,8 @@ understand(const struct str *text, int code, json_t **ret_doc, struct err *e)
 }
 
 int
-smartctl_read(const char *program, int fd, bool ata, json_t **ret_doc, struct err *e)
+smartctl_read(const char *program, int fd, bool ata, const atomic_bool *hurry,
+	json_t **ret_doc, struct err *e)
 {
 	struct str text = {0};
 	int ends[2], rc, code;
@@ -139,7 +151,7 @@ smartctl_read(const char *program, int fd, bool ata, json_t **ret_doc, struct er
 		return rc == ENOENT ? err_set(e, ERR_NOTFOUND, NOT_INSTALLED)
 				    : err_errno(e, ERR_IO, rc, "start smartctl");
 	}
-	finished = read_all(ends[0], &text);
+	finished = read_all(ends[0], hurry, &text);
 	close(ends[0]);
 	code = collect(pid, finished);
 	if (!finished)

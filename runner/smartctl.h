@@ -9,16 +9,19 @@
 #define RUNNER_SMARTCTL_H
 
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct err;
 
 /*
  * smartctl_read asks the drive open as fd; program is a path, or a name that is looked
- * for in PATH. ata: a SATA drive, else SCSI. Errors: ERR_NOTFOUND when the program is not
+ * for in PATH. ata: a SATA drive, else SCSI. It has 30 s, and 3 s from when it is seen
+ * that hurry is set (NULL: never). Errors: ERR_NOTFOUND when the program is not
  * installed, ERR_IO with what it said, ERR_INVALID for what is not its JSON.
  */
-int smartctl_read(const char *program, int fd, bool ata, json_t **ret_doc, struct err *e);
+int smartctl_read(const char *program, int fd, bool ata, const atomic_bool *hurry,
+	json_t **ret_doc, struct err *e);
 
 /*
  * smartctl_pick takes the members of schema/wire.md, "Health", out of what `smartctl -j`

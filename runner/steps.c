@@ -15,6 +15,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "runner/ability.h"
+#include "runner/chore.h"
 #include "runner/outbox.h"
 #include "runner/prepare.h"
 #include "runner/purge_step.h"
@@ -195,6 +196,32 @@ judge(struct steps *s, const struct plan *p)
 	return fail_load(s, p, load);
 }
 
+static int
+stop_polls(void *arg, struct err *e)
+{
+	struct steps *s = arg;
+
+	(void)e;
+	polls_stop(s->running_polls, &s->polls);
+	s->running_polls = NULL;
+	return 0;
+}
+
+static void
+hear(void *arg)
+{
+	steps_tick(arg);
+}
+
+/* A read that is under way may take long; whoever asks meanwhile is answered. */
+static void
+end_polls(struct steps *s, struct polls *polls)
+{
+	s->running_polls = polls;
+	if (polls == NULL || chore_once(stop_polls, s, hear, s, NULL) != 0)
+		stop_polls(s, NULL);
+}
+
 /* Runs the load while the health of the drive is polled, when the point wants that. */
 static int
 measure(struct steps *s, const struct plan *p, const struct load *load, struct err *e)
@@ -205,8 +232,11 @@ measure(struct steps *s, const struct plan *p, const struct load *load, struct e
 	if (p->poll_health_ns > 0 && polls_start(&polls, s->env->read_health, s->env->arg,
 					     p->poll_health_ns, e) != 0)
 		return -1;
+	/* what is read of the drive before and behind a load is no load */
+	s->gap_ns = s->idle_ns != 0 ? clock_mono() - s->idle_ns : 0;
 	rc = load_run(load, &s->load, e);
-	polls_stop(polls, &s->polls);
+	s->idle_ns = clock_mono();
+	end_polls(s, polls);
 	return rc;
 }
 
@@ -252,7 +282,6 @@ steps_point(struct steps *s, const struct plan *p)
 		return -1;
 	}
 	steps_tell_point(s, p, seed);
-	s->idle_ns = clock_mono();
 	return judge(s, p);
 }
 
@@ -412,7 +441,6 @@ run_and_tell(struct steps *s, const struct step *step)
 		step_kind_name(step->kind), step->workload.id);
 	outbox_event(s->env->outbox, "step.start", step_doc(s, step));
 	rc = run_step(s, step, &seen);
-	s->idle_ns = clock_mono();
 	doc = step_doc(s, step);
 	json_put(doc, "state", json_string(step_state(s, rc)));
 	if (rc == 0 && step->kind == STEP_IDENTIFY)
@@ -457,7 +485,8 @@ can_poll(struct steps *s)
 	const struct steps_env *v = s->env;
 	struct err e = {0};
 
-	if (!program_polls_health(v->program) || v->read_health(v->arg, &e) == 0)
+	if (!program_polls_health(v->program) ||
+		chore_once(v->read_health, v->arg, hear, s, &e) == 0)
 		return true;
 	err_ctx(&e, "the drive's health, which a test polls, cannot be read");
 	if (e.fix[0] == '\0')

@@ -90,6 +90,36 @@ START_TEST(the_end_waits_for_no_period)
 }
 END_TEST
 
+static unsigned ticks;
+
+static void
+let_go(void *arg)
+{
+	ck_assert_ptr_eq(arg, &ticks);
+	if (++ticks == 3)
+		sem_post(&job.go_on);
+}
+
+/* It goes on when it was ticked three times, and else never. */
+START_TEST(a_job_is_done_once_while_the_caller_goes_on)
+{
+	struct err e = {0};
+
+	sem_init(&job.begun, 0, 0);
+	sem_init(&job.go_on, 0, 0);
+	atomic_store(&job.calls, 0);
+	job.fail_at = 1;
+	ticks = 0;
+	FAILS(chore_once(work, &job, let_go, &ticks, &e), ERR_FULL, "call 1");
+	ck_assert_uint_ge(ticks, 3);
+	ck_assert_uint_eq(atomic_load(&job.calls), 1);
+	job.fail_at = 0;
+	ticks = 0;
+	OK(chore_once(work, &job, let_go, &ticks, &e));
+	ck_assert_uint_eq(atomic_load(&job.calls), 2);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -99,5 +129,6 @@ main(void)
 	tcase_add_test(tc, a_job_that_blocks_blocks_nobody_else);
 	tcase_add_test(tc, a_job_that_fails_is_the_last);
 	tcase_add_test(tc, the_end_waits_for_no_period);
+	tcase_add_test(tc, a_job_is_done_once_while_the_caller_goes_on);
 	return unit_run("chore", tc);
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include "common/clock.h"
 #include "common/drive.h"
 #include "common/json.h"
 #include "runner/health.h"
@@ -87,7 +88,7 @@ START_TEST(a_sata_drive_is_read_through_its_descriptor)
 	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 
 	install(ata, 0);
-	OK(smartctl_read(program, fd, true, &o, &e));
+	OK(smartctl_read(program, fd, true, NULL, &o, &e));
 	close(fd);
 	holds("args", "-j -i -H -A -l error -d sat /dev/fd/3");
 	holds("opened", "/dev/zero");
@@ -109,7 +110,7 @@ START_TEST(a_sas_drive_that_fails_is_an_answer)
 	struct err e = {0};
 
 	install(scsi, 8);
-	OK(smartctl_read(program, 0, false, &o, &e));
+	OK(smartctl_read(program, 0, false, NULL, &o, &e));
 	holds("args", "-j -i -H -A -l error -d scsi /dev/fd/3");
 	is("passed", "false");
 	is("grown_defects", "\"4\"");
@@ -123,14 +124,32 @@ START_TEST(what_cannot_be_read_is_an_error_with_its_reason)
 {
 	struct err e = {0};
 
-	FAILS(smartctl_read(program, 0, true, &o, &e), ERR_NOTFOUND, "not installed");
+	FAILS(smartctl_read(program, 0, true, NULL, &o, &e), ERR_NOTFOUND,
+		"not installed");
 	install("{\"smartctl\":{\"messages\":[{\"string\":\"Permission denied\"}]}}", 2);
-	FAILS(smartctl_read(program, 0, true, &o, &e), ERR_IO, "Permission denied");
+	FAILS(smartctl_read(program, 0, true, NULL, &o, &e), ERR_IO, "Permission denied");
 	install("{}", 1);
-	FAILS(smartctl_read(program, 0, true, &o, &e), ERR_IO, "does not say why");
+	FAILS(smartctl_read(program, 0, true, NULL, &o, &e), ERR_IO, "does not say why");
 	install("smartctl 5.4, no JSON here", 0);
-	FAILS(smartctl_read(program, 0, true, &o, &e), ERR_INVALID,
+	FAILS(smartctl_read(program, 0, true, NULL, &o, &e), ERR_INVALID,
 		"what smartctl prints");
+}
+END_TEST
+
+/* It sleeps for longer than it may take then, and not for as long as it may else. */
+START_TEST(one_that_is_slow_is_not_waited_for_once_the_run_is_to_end)
+{
+	atomic_bool hurry = true;
+	int64_t begin = clock_mono();
+	struct err e = {0};
+
+	tree_put("smartctl", "#!/bin/sh\nexec sleep 25");
+	ck_assert_int_eq(chmod(program, 0700), 0);
+	FAILS(smartctl_read(program, 0, true, &hurry, &o, &e), ERR_IO,
+		"smartctl did not answer in time");
+	ck_assert_int_lt(clock_mono() - begin, 25 * NS_PER_S);
+	install(ata, 0);
+	OK(smartctl_read(program, 0, true, &hurry, &o, &e));
 }
 END_TEST
 
@@ -176,10 +195,13 @@ main(void)
 {
 	TCase *tc = tcase_create("smartctl");
 
+	tcase_set_timeout(tc, 60);
+
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, a_sata_drive_is_read_through_its_descriptor);
 	tcase_add_test(tc, a_sas_drive_that_fails_is_an_answer);
 	tcase_add_test(tc, what_cannot_be_read_is_an_error_with_its_reason);
+	tcase_add_test(tc, one_that_is_slow_is_not_waited_for_once_the_run_is_to_end);
 	tcase_add_test(tc, health_is_always_told_or_why_not);
 	return unit_run("smartctl", tc);
 }

@@ -154,6 +154,11 @@ wd_seekpct(struct vd *v, const struct vdbench_param *p)
 		v->wd->seek = 0;
 	} else if (is_start_of(p->value, "random")) {
 		v->wd->seek = 100;
+	} else if (strcmp(p->value, "seqnz") == 0) {
+		v->wd->seek = 0;
+		vd_left(v, p, LEFT_LOAD,
+			"a sequential stream begins at the start of its part, not "
+			"elsewhere");
 	} else if (strcmp(p->value, "eof") == 0) {
 		v->wd->seek = 0;
 		vd_left(v, p, LEFT_LOAD,

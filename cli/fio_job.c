@@ -221,35 +221,74 @@ make_ramp(struct conversion *c, const struct fio_job *jobs, size_t n)
 				model->name, model->line);
 }
 
-/* Which bytes are written is said once for a suite: by the first job that says it. */
+/* The share that data have where a job says none: fio's are random and never the same. */
+static double
+share_of(double percent)
+{
+	return percent > 0 ? percent : 0;
+}
+
+static bool
+same_data(const struct fio_job *a, const struct data_shares *b)
+{
+	double compress = share_of(a->compress_percent);
+	double dedupe = share_of(a->dedupe_percent);
+
+	return !(compress < b->compress_percent) && !(compress > b->compress_percent) &&
+	       !(dedupe < b->dedupe_percent) && !(dedupe > b->dedupe_percent);
+}
+
+/* The job whose data the suite gets: the first that writes and says which; else, where
+ * none writes, the first that says it. */
+static const struct fio_job *
+data_model(const struct fio_job *jobs, size_t n)
+{
+	const struct fio_job *first = NULL;
+	bool written = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (jobs[i].broken)
+			continue;
+		written = written || jobs[i].writes;
+		if (jobs[i].data_line == 0)
+			continue;
+		if (jobs[i].writes)
+			return &jobs[i];
+		if (first == NULL)
+			first = &jobs[i];
+	}
+	return written ? NULL : first;
+}
+
+/* Which bytes are written is said once for a suite; a job that writes and says nothing of
+ * them has fio's. */
 static void
 make_data(struct conversion *c, const struct fio_job *jobs, size_t n)
 {
-	const struct fio_job *model = NULL;
+	const struct fio_job *model = data_model(jobs, n);
+	struct data_shares *data = &c->suite->data;
 
+	if (model != NULL) {
+		data->compress_percent = share_of(model->compress_percent);
+		data->dedupe_percent = share_of(model->dedupe_percent);
+	}
 	for (size_t i = 0; i < n; i++) {
 		const struct fio_job *j = &jobs[i];
+		unsigned line = j->data_line > 0 ? j->data_line : j->line;
 
-		if (j->broken || j->data_line == 0)
+		if (j->broken || same_data(j, data) || (!j->writes && j->data_line == 0))
 			continue;
-		if (model == NULL)
-			model = j;
-		else if (j->compress_percent < model->compress_percent ||
-			 j->compress_percent > model->compress_percent ||
-			 j->dedupe_percent < model->dedupe_percent ||
-			 j->dedupe_percent > model->dedupe_percent)
-			convert_left(c, j->data_line, LEFT_LOAD, j->name,
+		if (!j->writes)
+			convert_left(c, line, LEFT_ASIDE, j->name,
+				"it writes nothing, so that the data of the suite are "
+				"those of the jobs that write");
+		else
+			convert_left(c, line, LEFT_LOAD, j->name,
 				"which bytes are written is said once for a suite: by "
 				"job "
 				"%.60s in line %u",
 				model->name, model->line);
 	}
-	if (model == NULL)
-		return;
-	if (model->compress_percent > 0)
-		c->suite->data.compress_percent = model->compress_percent;
-	if (model->dedupe_percent > 0)
-		c->suite->data.dedupe_percent = model->dedupe_percent;
 }
 
 /* Jobs that run side by side on what may be the same drive. */

@@ -54,8 +54,65 @@ verdict(const json_t *row, struct str *out)
 {
 	const char *text = json_text_of(row, "verdict");
 	bool of_b = strcmp(text, "better") == 0 || strcmp(text, "worse") == 0;
+	bool one_a = json_integer_value(json_object_get(row, "n_a")) == 1;
+	bool one_b = json_integer_value(json_object_get(row, "n_b")) == 1;
 
 	str_printf(out, "%s%s", of_b ? "B is " : "", text);
+	if (strcmp(text, "single run") == 0)
+		str_printf(out, ": %s%s%s", one_a ? "A" : "",
+			one_a && one_b ? " and " : "", one_b ? "B" : "");
+}
+
+/* "4/5": the repeats of A and B. */
+static void
+repeats(const json_t *row, struct str *out)
+{
+	raw_value(json_object_get(row, "n_a"), out);
+	str_puts(out, "/");
+	raw_value(json_object_get(row, "n_b"), out);
+}
+
+/* To two digits where a verdict hangs on it. */
+static void
+chance(const json_t *row, struct str *out)
+{
+	double p;
+
+	if (!json_number(json_object_get(row, "p"), &p))
+		return;
+	if (p < 0.001)
+		str_puts(out, "<0.001");
+	else
+		str_printf(out, p < 0.1 ? "%.3f" : "%.2f", p);
+}
+
+/* Appends the span of a side's repeats as a share of its median; "-" of one alone. */
+static void
+add_spread(const json_t *row, const char *name, const char *least, const char *most,
+	struct str *out)
+{
+	double x, low, high;
+
+	if (json_number(json_object_get(row, name), &x) && x > 0 &&
+		json_number(json_object_get(row, least), &low) &&
+		json_number(json_object_get(row, most), &high) && high > low)
+		str_printf(out, "%.1f %%", 100 * (high - low) / x);
+	else
+		str_puts(out, "-");
+}
+
+/* "3.1 %, 0.8 %"; nothing where no side has a spread. */
+static void
+spread(const json_t *row, struct str *out)
+{
+	struct str a = {0}, b = {0};
+
+	add_spread(row, "a", "minimum_a", "maximum_a", &a);
+	add_spread(row, "b", "minimum_b", "maximum_b", &b);
+	if (strcmp(str_text(&a), "-") != 0 || strcmp(str_text(&b), "-") != 0)
+		str_printf(out, "%s, %s", str_text(&a), str_text(&b));
+	str_fini(&a);
+	str_fini(&b);
 }
 
 static void
@@ -74,14 +131,16 @@ difference(const json_t *row, struct str *out)
 static const struct column metrics[] = {
 	{"WORKLOAD", "workload", UNIT_TEXT, COL_WIDE, NULL},
 	{"METRIC", "metric", UNIT_TEXT, COL_KEEP, show_figure_title},
-	{"UNIT", "unit", UNIT_TEXT, COL_WIDE, NULL},
+	{"UNIT", "unit", UNIT_TEXT, COL_CSV, NULL}, /* cells have their own */
 	{"BETTER", "better", UNIT_TEXT, COL_WIDE, NULL},
 	{"A", "a", UNIT_COUNT, 0, figure_a},
 	{"B", "b", UNIT_COUNT, 0, figure_b},
 	{"B AGAINST A", "difference_percent", UNIT_PERCENT, 0, difference},
-	{"N A", "n_a", UNIT_WHOLE, COL_WIDE, NULL},
-	{"N B", "n_b", UNIT_WHOLE, COL_WIDE, NULL},
-	{"P", "p", UNIT_COUNT, COL_WIDE, NULL},
+	{"N", "n", UNIT_COUNT, COL_PEOPLE, repeats},
+	{"N A", "n_a", UNIT_WHOLE, COL_CSV, NULL},
+	{"N B", "n_b", UNIT_WHOLE, COL_CSV, NULL},
+	{"SPREAD A, B", "spread", UNIT_COUNT, COL_PEOPLE, spread},
+	{"P", "p", UNIT_COUNT, 0, chance},
 	{"FLAGS A", "flags_a", UNIT_TEXTS, 0, NULL},
 	{"FLAGS B", "flags_b", UNIT_TEXTS, 0, NULL},
 	{"VERDICT", "verdict", UNIT_STATE, 0, verdict},
@@ -94,6 +153,10 @@ static const struct column metrics[] = {
 	{"SCALED", "scaled", UNIT_YES, COL_CSV, NULL},
 	{"LOAD A", "load_a", UNIT_TEXT, COL_CSV, NULL},
 	{"LOAD B", "load_b", UNIT_TEXT, COL_CSV, NULL},
+	{"MINIMUM A", "minimum_a", UNIT_COUNT, COL_CSV, NULL},
+	{"MAXIMUM A", "maximum_a", UNIT_COUNT, COL_CSV, NULL},
+	{"MINIMUM B", "minimum_b", UNIT_COUNT, COL_CSV, NULL},
+	{"MAXIMUM B", "maximum_b", UNIT_COUNT, COL_CSV, NULL},
 };
 
 static const struct column differs[] = {

@@ -21,8 +21,9 @@
 /* One of the two sides: a drive with all its runs, one run, or what was measured
  * elsewhere, which is a run of no suite then. */
 struct side {
-	const char *name; /* "a" or "b": the query parameter */
-	char letter;	  /* 'd', 'r' or 'x' */
+	const char *name;  /* "a" or "b": the query parameter */
+	const char *title; /* "A" or "B", as people call it */
+	char letter;	   /* 'd', 'r' or 'x' */
 	int64_t id;
 	struct result_list all;
 	struct foreign foreign;			/* of 'x' */
@@ -290,6 +291,21 @@ marks_json(const struct side *s, enum figure f, const char *workload, unsigned f
 	return list;
 }
 
+/* Adds the least and the greatest of the repeats of a side; null of none. */
+static void
+put_range(json_t *metric, const char *least, const char *most, const double *x, size_t n)
+{
+	double low = n > 0 ? x[0] : (double)NAN;
+	double high = low;
+
+	for (size_t i = 1; i < n; i++) {
+		low = fmin(low, x[i]);
+		high = fmax(high, x[i]);
+	}
+	json_put(metric, least, result_real(low));
+	json_put(metric, most, result_real(high));
+}
+
 /* All figures of a workload; *tests counts those that a test was made of. */
 static json_t *
 workload_json(
@@ -311,6 +327,8 @@ workload_json(
 			xa, n_a, xb, n_b, figure_higher_is_better((enum figure)f), &x);
 		*tests += x.n_a > 1 && x.n_b > 1;
 		metric = metric_json((enum figure)f, &x);
+		put_range(metric, "minimum_a", "maximum_a", xa, n_a);
+		put_range(metric, "minimum_b", "maximum_b", xb, n_b);
 		json_put(metric, "loads_a", loads_json(a, (enum figure)f, workload));
 		json_put(metric, "loads_b", loads_json(b, (enum figure)f, workload));
 		json_put(metric, "flags_a",
@@ -377,7 +395,7 @@ add_workloads(const struct side *s, const struct side *other, const char *only,
 						: workload_json(other, s, w, tests));
 			else if (i == 0)
 				warn(warnings, "%s is measured on side %s only", w,
-					s->name);
+					s->title);
 		}
 	}
 }
@@ -474,34 +492,34 @@ warn_of_side(json_t *warnings, const struct side *s, const struct side *other,
 			"side %s is foreign: not measured by this lab, and compared by "
 			"the "
 			"names of workloads alone",
-			s->name);
+			s->title);
 		return;
 	}
 	for (size_t i = 0; i < s->n; i++)
 		if (s->runs[i]->is_virtual) {
 			warn(warnings,
 				"side %s is a virtual drive: no statement about SSDs",
-				s->name);
+				s->title);
 			break;
 		}
 	if (s->n == 1)
 		warn(warnings, "side %s is a single run: no statement about differences",
-			s->name);
+			s->title);
 	for (size_t i = 0; i < s->all.n; i++) {
 		const struct result *r = &s->all.items[i];
 
 		if (r->done && !is_own_run(other, r))
 			*(strcmp(r->suite, suite) == 0 ? &of_suite : &left_out) += 1;
 		else
-			warn(warnings, "side %s is without r%" PRId64 ": %s", s->name,
+			warn(warnings, "side %s is without r%" PRId64 ": %s", s->title,
 				r->run, r->done ? "it is the other side" : r->state);
 	}
 	if (left_out > 0)
-		warn(warnings, "side %s is without %zu runs of other suites", s->name,
-			left_out);
+		warn(warnings, "side %s is without %zu run%s of other suites", s->title,
+			left_out, left_out == 1 ? "" : "s");
 	if (of_suite > s->n)
-		warn(warnings, "side %s is without %zu runs older than its newest %zu",
-			s->name, of_suite - s->n, s->n);
+		warn(warnings, "side %s is without %zu run%s older than its newest %zu",
+			s->title, of_suite - s->n, of_suite - s->n == 1 ? "" : "s", s->n);
 }
 
 static json_t *
@@ -586,8 +604,8 @@ api_comparisons_get(struct tx *t, struct api_call *c, struct err *e)
 	static const char *const names[] = {"a", "b", "workload", "suite", NULL};
 	const char *workload = c->query(c, "workload");
 	const char *asked = c->query(c, "suite");
-	struct side a = {.name = "a"};
-	struct side b = {.name = "b"};
+	struct side a = {.name = "a", .title = "A"};
+	struct side b = {.name = "b", .title = "B"};
 	const char *suite;
 	int64_t id;
 	int rc = -1;

@@ -91,7 +91,7 @@ x=$(cli import fio "$lab/fio.json" --subject "another bench" -o name 2>/dev/null
 [ "$x" = "$(cli import fio "$lab/fio.json" --subject "another bench" -o name 2>/dev/null)" ] || die "the same file was taken twice"
 cli compare "${serials[0]}" "$x" >"$lab/compare.txt"
 grep -q "^B  foreign $x  another bench" "$lab/compare.txt" || die "a foreign side is not told"
-grep -q "side b is foreign" "$lab/compare.txt" || die "there is no warning of a foreign side"
+grep -q "side B is foreign" "$lab/compare.txt" || die "there is no warning of a foreign side"
 cli rank -o json >"$lab/rank.json"
 ! grep -q "another bench" "$lab/rank.json" || die "a foreign result was ranked"
 

@@ -188,6 +188,45 @@ START_TEST(a_comparison_tells_the_loads_of_peaks_and_multiples)
 }
 END_TEST
 
+/* A metric of more than one run a side. */
+static json_t *
+repeated(double p, const char *verdict)
+{
+	json_t *m = metric("peak_iops", 1000, 430, json_array(), json_array());
+	json_t *more = json_pack("{s:i, s:i, s:f, s:s, s:f, s:f, s:f, s:f}", "n_a", 4,
+		"n_b", 3, "p", p, "verdict", verdict, "minimum_a", 990.0, "maximum_a",
+		1021.0, "minimum_b", 430.0, "maximum_b", 430.0);
+
+	ck_assert_ptr_nonnull(more);
+	json_object_update(m, more);
+	json_decref(more);
+	return m;
+}
+
+START_TEST(a_verdict_stands_beside_repeats_spread_and_p)
+{
+	json_t *one = metric("peak_iops", 10, 20, json_array(), json_array());
+	const char *text = printed(comparison_print, OUT_TABLE,
+		comparison(side("drive", "d1", "M S1", json_array()),
+			side("drive", "d2", "M S2", json_array()),
+			json_pack("[o, o, o]", repeated(0.057, "no difference shown"),
+				repeated(0.0001, "worse"), one)));
+
+	has(text, "  N  SPREAD A, B       P  VERDICT\n");
+	has(text, "-57.0 %  4/3     3.1 %, -   0.057  no difference shown\n");
+	has(text, "  <0.001  B is worse\n");
+	has(text, "  single run: A and B\n");
+	one = metric("x", 1, 2, json_array(), json_array());
+	json_object_set_new(one, "n_a", json_integer(3));
+	text = printed(comparison_print, OUT_WIDE,
+		comparison(side("drive", "d1", "M S1", json_array()),
+			side("drive", "d2", "M S2", json_array()),
+			json_pack("[o]", one)));
+	has(text, "  single run: B\n");
+	has_not(text, "UNIT");
+}
+END_TEST
+
 START_TEST(rows_of_a_comparison_tell_suite_and_sides)
 {
 	FILE *kept = stderr;
@@ -202,9 +241,10 @@ START_TEST(rows_of_a_comparison_tell_suite_and_sides)
 	ck_assert_str_eq(said, "warning: beware\n");
 	free(said);
 
+	has(text, "workload,metric,unit,better,a,b,difference_percent,n_a,n_b,p,");
 	has(text, ",verdict,suite,id_a,name_a,id_b,name_b,virtual,scaled,load_a,"
-		  "load_b\r\n");
-	has(text, ",s@1,r1,r1 on M S1,d2,M S2,true,true,max,\"80 %, max\"\r\n");
+		  "load_b,minimum_a,maximum_a,minimum_b,maximum_b\r\n");
+	has(text, ",s@1,r1,r1 on M S1,d2,M S2,true,true,max,\"80 %, max\",,,,\r\n");
 	has_not(text, "beware");
 }
 END_TEST
@@ -319,6 +359,7 @@ main(void)
 	tcase_add_test(tc, rows_of_a_ranking_tell_virtual_drives_and_scaled_suites);
 	tcase_add_test(tc, a_ranking_with_flags_says_where_their_reasons_are);
 	tcase_add_test(tc, a_comparison_tells_the_loads_of_peaks_and_multiples);
+	tcase_add_test(tc, a_verdict_stands_beside_repeats_spread_and_p);
 	tcase_add_test(tc, rows_of_a_comparison_tell_suite_and_sides);
 	tcase_add_test(tc, flags_of_a_comparison_lead_to_their_runs_and_foreign_results);
 	tcase_add_test(tc,

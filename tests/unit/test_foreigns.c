@@ -201,9 +201,9 @@ START_TEST(a_foreign_result_is_compared_by_workload_and_shown_as_foreign)
 	IS(doc, "/workloads/0/metrics/0/flags_b", "[\"suspect\"]");
 	IS(doc, "/workloads/0/metrics/2/b", "3200000.0");
 	IS(doc, "/differs", "[]");
-	ck_assert_ptr_nonnull(strstr(at(doc, "/warnings"), "side b is foreign"));
+	ck_assert_ptr_nonnull(strstr(at(doc, "/warnings"), "side B is foreign"));
 	ck_assert_ptr_nonnull(
-		strstr(at(doc, "/warnings"), "elsewhere is measured on side b only"));
+		strstr(at(doc, "/warnings"), "elsewhere is measured on side B only"));
 	json_decref(doc);
 	doc = good(api_comparisons_get, 0, "a=x1&b=r1");
 	IS(doc, "/a/kind", "\"foreign\"");

@@ -307,8 +307,8 @@ START_TEST(single_runs_are_compared_without_a_verdict)
 	IS(doc, "/workloads/0/metrics/5/a", "400.0");
 	IS(doc, "/differs/0", "{\"what\":\"model\",\"a\":\"M1\",\"b\":\"M2\"}");
 	IS(doc, "/differs/1/what", "\"firmware\"");
-	ck_assert_ptr_nonnull(strstr(at(doc, "/warnings"), "side b is a virtual drive"));
-	ck_assert_ptr_nonnull(strstr(at(doc, "/warnings"), "side a is a single run"));
+	ck_assert_ptr_nonnull(strstr(at(doc, "/warnings"), "side B is a virtual drive"));
+	ck_assert_ptr_nonnull(strstr(at(doc, "/warnings"), "side A is a single run"));
 	json_decref(doc);
 }
 END_TEST
@@ -332,6 +332,7 @@ START_TEST(four_repeats_can_show_a_difference_and_three_cannot)
 	doc = good(api_comparisons_get, 0, "a=d1&b=d2");
 	IS(doc, "/workloads/0/metrics/0/verdict", "\"better\"");
 	IS(doc, "/workloads/0/metrics/0/a", "20015.0");
+	IS(doc, "/workloads/0/metrics/0/minimum_a", "20000.0");
 	IS(doc, "/workloads/0/metrics/2/verdict", "\"no difference shown\"");
 	ck_assert_ptr_nonnull(strstr(at(doc, "/warnings"), "by chance alone"));
 	json_decref(doc);
@@ -355,7 +356,7 @@ START_TEST(scaled_and_full_results_are_not_compared)
 	IS(doc, "/a/runs", "[\"r3\"]");
 	ck_assert_ptr_nonnull(strstr(at(doc, "/warnings"), "is a scaled suite"));
 	ck_assert_ptr_nonnull(
-		strstr(at(doc, "/warnings"), "side a is without 1 runs of other"));
+		strstr(at(doc, "/warnings"), "side A is without 1 run of other"));
 	json_decref(doc);
 	refused(api_comparisons_get, 0, "a=d1&b=d2&suite=four-corners@1", ERR_STATE,
 		"no results of the same suite");

@@ -386,15 +386,18 @@ finish(struct attempt *a, struct err *e)
 	char dir[4096];
 	struct spool *s = NULL;
 	struct tally t;
-	uint64_t cut;
+	uint64_t cut, held;
 	int rc = -1;
 
 	attempt_spool(a, dir, sizeof(dir));
 	/* Somebody may have deleted it under the runner. */
-	if (disk_make_dir(a->dir, e) != 0 || spool_open(&s, dir, &cut, e) != 0 ||
-		give_up_lost(a, s, dir, cut, e) != 0 || count(dir, &t, e) != 0)
+	if (disk_make_dir(a->dir, e) != 0 || spool_open(&s, dir, &cut, e) != 0)
 		goto out;
-	if (!t.has_result && append_result(a, s, &t, e) != 0)
+	held = spool_last(s);
+	if (give_up_lost(a, s, dir, cut, e) != 0 || count(dir, &t, e) != 0)
+		goto out;
+	/* A RESULT under a number that is given up is none. */
+	if ((!t.has_result || spool_last(s) != held) && append_result(a, s, &t, e) != 0)
 		goto out;
 	if (spool_sync(s, e) != 0)
 		goto out;
@@ -456,6 +459,21 @@ attempt_mend(struct attempt *a, struct err *e)
 	if (finish(a, e) != 0 || (a->last_seq != seq && attempt_save(a, e) != 0))
 		return err_ctx(e, "attempt %" PRIu64, a->id);
 	return 0;
+}
+
+int
+attempt_outdone(struct attempt *a, uint64_t acked, struct err *e)
+{
+	uint64_t seq = a->last_seq;
+
+	if (a->state != ATTEMPT_EXITED || !a->spool_lost || acked <= seq)
+		return 0;
+	a->last_seq = acked;
+	if (finish(a, e) != 0 || attempt_save(a, e) != 0) {
+		a->last_seq = seq;
+		return err_ctx(e, "attempt %" PRIu64, a->id);
+	}
+	return 1;
 }
 
 int

@@ -91,6 +91,14 @@ int attempt_step(struct attempt *a, enum attempt_event ev, struct err *e);
 int attempt_mend(struct attempt *a, struct err *e);
 
 /*
+ * attempt_outdone compares what the controller has of an exited attempt whose spool was
+ * lost with what this node knew of it. The acknowledgement of the last records may come
+ * after the loss; the controller would then take the RESULT for one of them, and never
+ * have an end. A RESULT behind them is appended: 1. 0: no need. Errors: as attempt_step.
+ */
+int attempt_outdone(struct attempt *a, uint64_t acked, struct err *e);
+
+/*
  * attempt_can_go_on says whether a runner that is gone may be started again: it was ended
  * by a signal, as far as is known, in this boot; nobody wanted it to end; and its spool
  * has all that was seen of it, and no RESULT. 1, 0, or -1: ERR_IO.

@@ -526,6 +526,23 @@ sweep(struct keeper *k)
 	}
 }
 
+/* The controller has records of a lost spool that this node did not know it had sent. */
+static void
+go_behind(struct ward *w)
+{
+	struct err e = {0};
+	int rc = attempt_outdone(w->a, w->acked_seq, &e);
+
+	if (rc < 0)
+		ward_stuck(w, &e);
+	if (rc <= 0)
+		return;
+	log_warn("attempt.outdone", "attempt=%" PRIu64 " acked=%" PRIu64, w->a->id,
+		w->acked_seq);
+	w->k->env.dropped(w->k->env.arg, w->a->id);
+	ward_tell(w);
+}
+
 void
 keeper_tick(struct keeper *k)
 {
@@ -536,6 +553,8 @@ keeper_tick(struct keeper *k)
 			ward_tick(w);
 		else if (w->a->state == ATTEMPT_REFUSED && now >= w->retry_mono)
 			ward_step(w, ATTEMPT_EV_RECORD);
+		else if (w->a->state == ATTEMPT_EXITED && now >= w->retry_mono)
+			go_behind(w);
 	}
 	if (k->swept_mono == 0 || now - k->swept_mono >= 60 * NS_PER_S) {
 		k->swept_mono = now;
@@ -592,7 +611,8 @@ keeper_progress(struct keeper *k, uint64_t attempt, uint64_t last_seq, uint64_t 
 
 	if (w == NULL)
 		return;
-	if (last_seq > w->a->last_seq)
+	/* At its end an attempt has counted for itself. */
+	if (last_seq > w->a->last_seq && attempt_has_process(w->a->state))
 		w->a->last_seq = last_seq;
 	w->acked_seq = acked_seq;
 }

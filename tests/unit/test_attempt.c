@@ -346,6 +346,29 @@ START_TEST(an_attempt_whose_directory_was_deleted_ends_behind_all_it_held)
 }
 END_TEST
 
+/* The acknowledgement of what was sent last comes when its numbers are given again. */
+START_TEST(a_lost_spool_gets_a_result_behind_all_that_the_controller_turns_out_to_have)
+{
+	struct err e = {0};
+	char dir[256];
+
+	append(RECORD_EVENT, "{\"event\":\"note\"}");
+	a->state = ATTEMPT_RUNNING;
+	a->last_seq = 9;
+	ck_assert_int_eq(attempt_outdone(a, 20, &e), 0);
+	attempt_spool(a, dir, sizeof(dir));
+	OK(spool_remove(dir, &e));
+	OK(disk_remove_tree(a->dir, &e));
+	OK(attempt_step(a, ATTEMPT_EV_END, &e));
+	ck_assert_uint_eq(a->last_seq, 10);
+	ck_assert_int_eq(attempt_outdone(a, 10, &e), 0);
+	ck_assert_int_eq(attempt_outdone(a, 11, &e), 1);
+	ck_assert_uint_eq(a->last_seq, 12);
+	ck_assert_int_eq(attempt_outdone(a, 11, &e), 0);
+	want_result("failed", "infra", "its spool was damaged on the disk of the node");
+}
+END_TEST
+
 START_TEST(a_spool_that_is_lost_after_the_end_gets_a_result_again)
 {
 	struct err e = {0};
@@ -499,6 +522,8 @@ main(void)
 		tc, an_attempt_whose_spool_is_lost_ends_with_a_result_behind_all_it_held);
 	tcase_add_test(
 		tc, an_attempt_whose_directory_was_deleted_ends_behind_all_it_held);
+	tcase_add_test(tc,
+		a_lost_spool_gets_a_result_behind_all_that_the_controller_turns_out_to_have);
 	tcase_add_test(tc, a_spool_that_is_lost_after_the_end_gets_a_result_again);
 	tcase_add_test(tc, a_stopped_attempt_is_cancelled_however_its_runner_ended);
 	tcase_add_test(tc, a_reboot_is_told);

@@ -83,26 +83,20 @@ occurred(const struct point_metrics *m, int d)
 }
 
 static json_t *
-number(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *
 lat_to_json(const struct lat_metrics *m)
 {
 	json_t *o = json_object();
 
 	json_put(o, "n", json_u64(m->n));
-	json_put(o, "lat_mean_ns", number(m->mean));
-	json_put(o, "lat_p50_ns", number(m->p50));
-	json_put(o, "lat_p90_ns", number(m->p90));
-	json_put(o, "lat_p95_ns", number(m->p95));
-	json_put(o, "lat_p99_ns", number(m->p99));
-	json_put(o, "lat_p99.9_ns", number(m->p99_9));
-	json_put(o, "lat_p99.99_ns", number(m->p99_99));
-	json_put(o, "lat_p99.999_ns", number(m->p99_999));
-	json_put(o, "lat_max_ns", number(m->max));
+	json_put(o, "lat_mean_ns", json_finite(m->mean));
+	json_put(o, "lat_p50_ns", json_finite(m->p50));
+	json_put(o, "lat_p90_ns", json_finite(m->p90));
+	json_put(o, "lat_p95_ns", json_finite(m->p95));
+	json_put(o, "lat_p99_ns", json_finite(m->p99));
+	json_put(o, "lat_p99.9_ns", json_finite(m->p99_9));
+	json_put(o, "lat_p99.99_ns", json_finite(m->p99_99));
+	json_put(o, "lat_p99.999_ns", json_finite(m->p99_999));
+	json_put(o, "lat_max_ns", json_finite(m->max));
 	return o;
 }
 
@@ -132,15 +126,15 @@ put_others(json_t *o, const struct point_metrics *m)
 		any = true;
 		snprintf(
 			name, sizeof(name), "%s_iops", direction_name((enum direction)d));
-		json_put(o, name, number(m->op_iops[d]));
+		json_put(o, name, json_finite(m->op_iops[d]));
 		if (d == DIR_FLUSH)
 			continue;
 		snprintf(name, sizeof(name), "%s_bytes_per_second",
 			direction_name((enum direction)d));
-		json_put(o, name, number(m->op_bytes_per_second[d]));
+		json_put(o, name, json_finite(m->op_bytes_per_second[d]));
 	}
 	if (any)
-		json_put(o, "all_iops", number(m->all_iops));
+		json_put(o, "all_iops", json_finite(m->all_iops));
 }
 
 json_t *
@@ -148,13 +142,13 @@ metrics_to_json(const struct point_metrics *m)
 {
 	json_t *o = json_object();
 
-	json_put(o, "iops", number(m->iops));
-	json_put(o, "read_iops", number(m->read_iops));
-	json_put(o, "write_iops", number(m->write_iops));
-	json_put(o, "bytes_per_second", number(m->bytes_per_second));
-	json_put(o, "read_bytes_per_second", number(m->read_bytes_per_second));
-	json_put(o, "write_bytes_per_second", number(m->write_bytes_per_second));
-	json_put(o, "littles_n", number(m->littles_n));
+	json_put(o, "iops", json_finite(m->iops));
+	json_put(o, "read_iops", json_finite(m->read_iops));
+	json_put(o, "write_iops", json_finite(m->write_iops));
+	json_put(o, "bytes_per_second", json_finite(m->bytes_per_second));
+	json_put(o, "read_bytes_per_second", json_finite(m->read_bytes_per_second));
+	json_put(o, "write_bytes_per_second", json_finite(m->write_bytes_per_second));
+	json_put(o, "littles_n", json_finite(m->littles_n));
 	put_others(o, m);
 	json_put(o, "service", kind_to_json(m, &m->service, m->service_dir));
 	json_put(o, "response", kind_to_json(m, &m->response, m->response_dir));

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,6 +304,12 @@ json_text(const char *text)
 	if (v == NULL)
 		abort();
 	return v;
+}
+
+json_t *
+json_finite(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
 }
 
 json_t *

@@ -79,6 +79,9 @@ bool json_has(const json_t *o, const char *name);
  */
 json_t *json_text(const char *text);
 
+/* json_finite makes a number, or null of what is none. New reference. */
+json_t *json_finite(double x);
+
 /* json_u64 makes the decimal string of a 64-bit counter. New reference. */
 json_t *json_u64(uint64_t n);
 

@@ -16,9 +16,6 @@
 #include "runner/resume.h"
 #include "runner/steps_priv.h"
 
-/* As for a maximum (steps.c): what this host missed of a cell, in time and as a part. */
-#define MISSED_NS NS_PER_S
-#define MISSED_PART 0.1
 #define PAUSE_STEP_NS (20 * NS_PER_MS)
 #define VOID_MAX 200
 
@@ -42,8 +39,8 @@ rounds_why_void(const struct rounds_trouble *t, char *ret_text, size_t size)
 	if (t->errors > 0)
 		snprintf(ret_text, size, "%s: %" PRIu64 " I/Os failed", t->cell,
 			t->errors);
-	else if (t->missed_ns >= MISSED_NS &&
-		 (double)t->missed_ns > MISSED_PART * (double)t->measure_ns)
+	else if (t->missed_ns >= STEPS_MISSED_NS &&
+		 (double)t->missed_ns > STEPS_MISSED_PART * (double)t->measure_ns)
 		snprintf(ret_text, size,
 			"%s: this host did not run the test for %.1f s (stopped or "
 			"overloaded)",
@@ -51,12 +48,6 @@ rounds_why_void(const struct rounds_trouble *t, char *ret_text, size_t size)
 	else if (t->gap_ns > ROUNDS_GAP_NS)
 		snprintf(ret_text, size, "%s: nothing was done for %.1f s before it",
 			t->cell, (double)t->gap_ns / 1e9);
-}
-
-static json_t *
-real_or_null(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
 }
 
 /* A tracked value of the cell that was just measured. */
@@ -154,16 +145,16 @@ tracked_doc(const struct rounds_state *x, size_t k, const struct steady_fit *f)
 	rounds_name(x->test, &x->rounds->cells[t->cell], name);
 	json_put(o, "cell", json_string(name));
 	json_put(o, "metric", json_string(rounds_metric_name(t->metric)));
-	json_put(o, "mean", real_or_null(f->mean));
-	json_put(o, "range", real_or_null(f->range));
-	json_put(o, "range_allowed", real_or_null(f->range_allowed));
-	json_put(o, "range_ratio", real_or_null(f->range_ratio));
-	json_put(o, "slope", real_or_null(f->slope));
-	json_put(o, "intercept", real_or_null(f->intercept));
-	json_put(o, "correlation", real_or_null(f->correlation));
-	json_put(o, "rise", real_or_null(f->rise));
-	json_put(o, "rise_allowed", real_or_null(f->rise_allowed));
-	json_put(o, "slope_ratio", real_or_null(f->slope_ratio));
+	json_put(o, "mean", json_finite(f->mean));
+	json_put(o, "range", json_finite(f->range));
+	json_put(o, "range_allowed", json_finite(f->range_allowed));
+	json_put(o, "range_ratio", json_finite(f->range_ratio));
+	json_put(o, "slope", json_finite(f->slope));
+	json_put(o, "intercept", json_finite(f->intercept));
+	json_put(o, "correlation", json_finite(f->correlation));
+	json_put(o, "rise", json_finite(f->rise));
+	json_put(o, "rise_allowed", json_finite(f->rise_allowed));
+	json_put(o, "slope_ratio", json_finite(f->slope_ratio));
 	json_put(o, "steady", json_boolean(f->steady));
 	return o;
 }
@@ -207,7 +198,7 @@ tell_round(struct rounds_state *x)
 	for (size_t k = 0; k < x->rounds->n_tracked; k++) {
 		json_t *t = tracked_doc(x, k, &fits[k]);
 
-		json_put(t, "value", real_or_null(x->values[k]));
+		json_put(t, "value", json_finite(x->values[k]));
 		json_array_append_new(list, t);
 	}
 	json_put(o, "round", json_integer(x->round));
@@ -239,7 +230,7 @@ tell_end(struct rounds_state *x, enum steady_verdict v, const char *ended_by)
 
 		for (uint32_t i = 0; i < n; i++)
 			json_array_append_new(
-				values, real_or_null(x->steady.values[k][i]));
+				values, json_finite(x->steady.values[k][i]));
 		json_put(t, "values", values);
 		json_array_append_new(list, t);
 	}

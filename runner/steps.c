@@ -26,11 +26,6 @@
 /* What a load may take beyond its planned time before it counts as hung. */
 #define LATE_NS (300 * NS_PER_S)
 
-/* A maximum of which this host has missed so much, in time and as a part of it, is none
- * to offer loads by. */
-#define MISSED_NS NS_PER_S
-#define MISSED_PART 0.1
-
 const char *
 steps_error_text(int num, char buf[STEPS_ERROR_TEXT_MAX])
 {
@@ -339,8 +334,8 @@ run_workload(struct steps *s, const struct step *step)
 	p.reference_iops = 0;
 	if (l->length_ns > 0)
 		p.reference_iops = all_ops(l) * 1e9 / (double)l->length_ns;
-	if ((double)l->missed_measure_ns > MISSED_PART * (double)p.measure_ns &&
-		(p.reference_iops <= 0 || l->missed_measure_ns >= MISSED_NS))
+	if ((double)l->missed_measure_ns > STEPS_MISSED_PART * (double)p.measure_ns &&
+		(p.reference_iops <= 0 || l->missed_measure_ns >= STEPS_MISSED_NS))
 		return fail_absent(s, p.workload->id);
 	if (p.reference_iops <= 0)
 		return fail(s, "drive",

@@ -19,6 +19,11 @@
 /* The seed of a point: seed + step * STEPS_SEED_STEP + point (schema/program.md). */
 #define STEPS_SEED_STEP 1000003
 
+/* A maximum or a cell of which this host has missed so much, in time and as a part of it,
+ * says nothing of the drive. */
+#define STEPS_MISSED_NS NS_PER_S
+#define STEPS_MISSED_PART 0.1
+
 /* Where a cell of a round stands. */
 struct round_place {
 	const char *test;

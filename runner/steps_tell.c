@@ -10,12 +10,6 @@
 #include "runner/steps_priv.h"
 
 static json_t *
-real_or_null(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *
 pair(const uint64_t n[DIRECTIONS])
 {
 	json_t *list = json_array();
@@ -63,7 +57,7 @@ point_doc(const struct steps *s, const struct plan *p)
 	json_put(o, "point", json_integer(s->r->points));
 	json_put(o, "step", json_integer(s->step));
 	json_put(o, "workload", json_string(steps_point_name(p)));
-	json_put(o, "load_percent", real_or_null(p->load_percent));
+	json_put(o, "load_percent", json_finite(p->load_percent));
 	json_put(o, "offered_iops",
 		p->offered_iops > 0 ? json_real(p->offered_iops) : json_null());
 	if (p->place != NULL) {
@@ -149,8 +143,8 @@ steps_tell_point(struct steps *s, const struct plan *p, uint64_t seed)
 	json_put(o, "backlog_max", json_u64(l->backlog_max));
 	json_put(o, "dropped", json_u64(l->dropped));
 	json_put(o, "in_flight", json_integer(p->workload->in_flight));
-	json_put(o, "in_flight_mean", real_or_null(l->in_flight_mean));
-	json_put(o, "late_mean_ns", real_or_null(late_mean_ns(&l->late)));
+	json_put(o, "in_flight_mean", json_finite(l->in_flight_mean));
+	json_put(o, "late_mean_ns", json_finite(late_mean_ns(&l->late)));
 	json_put(o, "late_max_ns",
 		l->late.n > 0 ? json_integer(l->late.max_ns) : json_null());
 	json_put(o, "drain_ns", json_u64((uint64_t)l->drain_ns));
@@ -160,7 +154,7 @@ steps_tell_point(struct steps *s, const struct plan *p, uint64_t seed)
 		l->unfinished.n > 0 ? json_integer((json_int_t)l->unfinished.max_ns)
 				    : json_null());
 	json_put(o, "unfinished_factor",
-		real_or_null(cut_factor(l->service, l->response, &l->unfinished)));
+		json_finite(cut_factor(l->service, l->response, &l->unfinished)));
 	json_put(o, "cpu_user_ns", json_u64((uint64_t)l->cpu_user_ns));
 	json_put(o, "cpu_system_ns", json_u64((uint64_t)l->cpu_system_ns));
 	json_put(o, "workers", json_integer(workload_workers(p->workload)));
@@ -173,7 +167,7 @@ steps_tell_point(struct steps *s, const struct plan *p, uint64_t seed)
 	json_put(o, "seed", json_u64(seed));
 	json_put(o, "compress_percent", json_real(s->program->data.compress_percent));
 	json_put(o, "dedupe_percent", json_real(s->program->data.dedupe_percent));
-	json_put(o, "reference_iops", real_or_null(p->reference_iops));
+	json_put(o, "reference_iops", json_finite(p->reference_iops));
 	s->record.meta = o;
 	memcpy(s->record.service, l->service, sizeof(l->service));
 	memcpy(s->record.response, l->response, sizeof(l->response));

@@ -362,7 +362,7 @@ int
 attempt_can_go_on(const struct attempt *a, struct err *e)
 {
 	char dir[4096];
-	struct tally t;
+	int kind;
 	uint64_t last;
 
 	if (a->restarts >= ATTEMPT_RESTARTS_MAX || a->stop_asked || a->killed ||
@@ -370,10 +370,11 @@ attempt_can_go_on(const struct attempt *a, struct err *e)
 		(a->exit_known && a->exit_signal != SIGKILL))
 		return 0;
 	attempt_spool(a, dir, sizeof(dir));
-	if (count(dir, &t, e) != 0 || spool_find_last(dir, &last, e) != 0)
+	/* the last segment alone: RESULT is the last record of all */
+	if (spool_find_last(dir, &last, &kind, e) != 0)
 		return err_ctx(e, "attempt %" PRIu64, a->id);
 	/* records that are gone are for the RESULT to tell */
-	return !t.has_result && last >= a->last_seq;
+	return kind != RECORD_RESULT && last >= a->last_seq;
 }
 
 /*

@@ -49,7 +49,7 @@ stream_watermark(const char *dir)
 
 	if (acked == 0)
 		return 0;
-	if (spool_find_last(dir, &last, &e) != 0) {
+	if (spool_find_last(dir, &last, NULL, &e) != 0) {
 		log_failure(LOG_LEVEL_WARN, "spool.acked", &e);
 		return 0;
 	}

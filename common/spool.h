@@ -116,10 +116,11 @@ int spool_set_acked(const char *dir, uint64_t seq, struct err *e);
 uint64_t spool_acked(const char *dir);
 
 /*
- * spool_find_last walks over the last segment for the number of the last good record: 0
+ * spool_find_last walks over the last segment for the number and the kind (NULL: not
+ * wanted) of the last good record; the kind is 0 when that segment has none, the number
  * when there never was one. Allowed while the spool is written. Errors: ERR_IO.
  */
-int spool_find_last(const char *dir, uint64_t *ret_seq, struct err *e);
+int spool_find_last(const char *dir, uint64_t *ret_seq, int *ret_kind, struct err *e);
 
 /*
  * spool_trim deletes the segments that hold only records up to seq, oldest first, never

@@ -366,10 +366,11 @@ spool_reader_next_good(
 }
 
 int
-spool_find_last(const char *dir, uint64_t *ret_seq, struct err *e)
+spool_find_last(const char *dir, uint64_t *ret_seq, int *ret_kind, struct err *e)
 {
 	struct spool_reader *r;
 	struct spool_record rec;
+	int kind = 0;
 	struct segment_near near;
 	int rc;
 
@@ -380,9 +381,13 @@ spool_find_last(const char *dir, uint64_t *ret_seq, struct err *e)
 	if (r->dir_fd >= 0 && rc == 0 && near.has_at) {
 		*ret_seq = near.at - 1;
 		r->want = near.at;
-		while ((rc = spool_reader_next_good(r, &rec, e)) == 1)
+		while ((rc = spool_reader_next_good(r, &rec, e)) == 1) {
 			*ret_seq = rec.seq;
+			kind = rec.kind;
+		}
 	}
+	if (ret_kind != NULL)
+		*ret_kind = kind;
 	spool_reader_close(r);
 	return rc;
 }

@@ -48,9 +48,21 @@ note_point(struct resume *r, const json_t *doc)
 	r->round_point = point;
 }
 
+/* What the samples tell of a cell whose end is not recorded, it has written all the same.
+ */
+static void
+close_cell(struct resume *r, bool recorded)
+{
+	if (!recorded)
+		r->written_bytes += r->open_bytes;
+	r->open_point = 0;
+	r->open_bytes = 0;
+}
+
 static void
 begin_step(struct resume *r, uint32_t step)
 {
+	close_cell(r, false);
 	/* a step that is begun again by the next runner keeps its rounds */
 	if (step == r->step)
 		return;
@@ -58,6 +70,7 @@ begin_step(struct resume *r, uint32_t step)
 	r->rounds = NULL;
 	r->n_rounds = 0;
 	r->step = step;
+	r->step_began = false;
 	r->round_begun = 0;
 	r->written_bytes = 0;
 }
@@ -97,9 +110,14 @@ note_event(struct resume *r, const json_t *doc)
 	} else if (strcmp(event, "steady") == 0) {
 		r->step_done = number_of(doc, "step") == r->step; /* its test has ended */
 	} else if (strcmp(event, "point.start") == 0) {
+		r->step_began = true;
 		note_point(r, doc);
+		close_cell(r, false);
+		r->open_point = number_of(doc, "round") > 0 ? number_of(doc, "point") : 0;
 	} else if (strcmp(event, "round.end") == 0) {
 		end_round(r, doc);
+	} else if (strcmp(event, "purge.start") == 0) {
+		r->step_began = true;
 	}
 }
 
@@ -113,11 +131,17 @@ note_record(struct resume *r, const struct spool_record *rec, struct point_recor
 	r->begun = true;
 	if (rec->kind == RECORD_SAMPLE) {
 		r->samples++;
-		if (sample_decode(sample, rec->payload, rec->len, NULL) == 0)
-			r->last_wall_ns = sample->wall_ns + sample->length_ns;
+		if (sample_decode(sample, rec->payload, rec->len, NULL) != 0)
+			return;
+		r->last_wall_ns = sample->wall_ns + sample->length_ns;
+		if (sample->point == r->open_point)
+			r->open_bytes += sample->bytes[DIR_WRITE] +
+					 sample->bytes[DIR_ZERO];
 	} else if (rec->kind == RECORD_POINT) {
 		if (point_decode(point, rec->payload, rec->len, NULL) != 0)
 			return;
+		if (number_of(point->meta, "point") == r->open_point)
+			close_cell(r, true);
 		note_point(r, point->meta);
 		if (number_of(point->meta, "round") > 0)
 			r->written_bytes += counter_of(point->meta, "written_bytes");
@@ -147,6 +171,7 @@ resume_read(const char *dir, struct resume *ret_r, struct err *e)
 		rc = 0;
 	}
 	spool_reader_close(reader);
+	close_cell(ret_r, false);
 	free(point);
 	free(sample);
 	if (rc != 0)
@@ -157,7 +182,15 @@ resume_read(const char *dir, struct resume *ret_r, struct err *e)
 bool
 resume_is_possible(const struct resume *r, const struct program *p)
 {
+	const struct step *cut = r->step > 0 && r->step <= p->n_steps && !r->step_done
+					 ? &p->steps[r->step - 1]
+					 : NULL;
+
 	if (r->step > p->n_steps)
+		return false;
+	/* the plan counts them once */
+	if (cut != NULL && r->step_began &&
+		(cut->kind == STEP_PURGE || cut->kind == STEP_FILL))
 		return false;
 	for (size_t i = 0; i < p->n_steps; i++)
 		if (p->steps[i].kind == STEP_WORKLOAD)

@@ -29,12 +29,16 @@ struct resume {
 	uint32_t points;  /* highest number of a point */
 	uint32_t step;	  /* that was begun last, from 1; 0: none */
 	bool step_done;	  /* and has ended well */
+	bool step_began;  /* and has done something: a point or a purge of it had begun */
 	/* Of that step: */
 	struct resume_round *rounds; /* that have ended, in order; owned */
 	size_t n_rounds;
 	uint32_t round_begun;	/* highest number of a round with a point; 0: none */
 	uint32_t round_point;	/* its first point */
-	uint64_t written_bytes; /* by its rounds, and those that were cut */
+	uint64_t written_bytes; /* by its rounds, and by cells that were cut, as far as
+				   their samples tell */
+	uint32_t open_point;	/* a cell without a record of its end; 0: none */
+	uint64_t open_bytes;	/* that its samples say it wrote */
 	int64_t last_wall_ns;	/* when the last record was made; 0: not known */
 };
 
@@ -42,8 +46,11 @@ struct resume {
  * spool_reader_open. */
 int resume_read(const char *dir, struct resume *ret_r, struct err *e);
 
-/* resume_is_possible says whether a runner can go on with p from r: not in the middle of
- * a ramp, whose points refer to each other. */
+/*
+ * resume_is_possible says whether a runner can go on with p from r: not in the middle of
+ * a ramp, whose points refer to each other, nor of a purge or fill, which would wear the
+ * drive more often than the plan said.
+ */
 bool resume_is_possible(const struct resume *r, const struct program *p);
 
 /* resume_fini frees what r owns. */

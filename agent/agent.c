@@ -190,8 +190,7 @@ fill_attempts(const struct agent *a, struct attempt_view *views)
 			.blocked = w->blocked};
 }
 
-/* The highest tokens of the drives that are here, in their order; 0 for what cannot be
- * read, which also starts nothing. */
+/* The highest tokens of the drives, in their order; 0: not to be read, starts nothing. */
 static void
 fill_fences(const struct agent *a, uint64_t *fences)
 {
@@ -421,6 +420,9 @@ on_news(void *arg)
 		case NEWS_ANSWER:
 			take_answer(a, n);
 			break;
+		case NEWS_REFUSED:
+			a->awaiting = false;
+			break;
 		case NEWS_SESSION:
 			take_session(a, &n->session);
 			break;
@@ -595,7 +597,8 @@ start_threads(struct agent *a, struct err *e)
 		.virtual_dir = a->o->virtual_dir,
 		.virtual_devices = a->o->virtual_devices};
 	if (scan_start(&a->scan, &a->scan_config, &a->inbox, e) != 0 ||
-		link_start(&a->link, &a->id, a->o->ca_file, &a->inbox, e) != 0 ||
+		link_start(&a->link, &a->id, a->o->ca_file, a->state_dir, &a->inbox, e) !=
+			0 ||
 		uplink_start(&a->uplink, &a->id, &a->inbox, UPLINK_ANSWER_NS, e) != 0)
 		return -1;
 	return 0;

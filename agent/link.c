@@ -10,6 +10,7 @@
 
 #include "agent/identity.h"
 #include "agent/news.h"
+#include "agent/refused.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/json.h"
@@ -40,6 +41,7 @@ struct http {
 	struct curl_slist *headers;
 	struct link_peer peer;
 	struct str answer;
+	long status; /* of the answer, 0: none came */
 	bool too_large;
 	char text[CURL_ERROR_SIZE];
 };
@@ -217,7 +219,7 @@ fail_call(const struct http *h, CURLcode code, struct err *e)
 
 /* Turns an HTTP status and, where there is one, its problem document into a failure. */
 static int
-fail_status(const struct http *h, long status, struct err *e)
+fail_status(const struct http *h, struct err *e)
 {
 	enum err_class class = ERR_NET;
 	json_t *doc = NULL;
@@ -232,12 +234,12 @@ fail_status(const struct http *h, long status, struct err *e)
 			detail = json_text_of(doc, "title");
 	}
 	for (int i = ERR_NONE + 1; i < ERR_CLASSES; i++) {
-		if (err_http_status((enum err_class)i) == status) {
+		if (err_http_status((enum err_class)i) == h->status) {
 			class = (enum err_class)i;
 			break;
 		}
 	}
-	err_set(e, class, "controller %s answered %ld: %s", h->peer.url, status,
+	err_set(e, class, "controller %s answered %ld: %s", h->peer.url, h->status,
 		detail[0] != '\0' ? detail : "no reason given");
 	if (fix[0] != '\0')
 		err_fix(e, "%s", fix);
@@ -286,11 +288,11 @@ http_post(struct http *h, const struct request *r, json_t **ret_answer, struct e
 	char *url = xasprintf("%s%s", h->peer.url, r->path);
 	struct str text = {0};
 	CURLcode code;
-	long status = 0;
 	int rc;
 
 	json_write(r->body, &text);
 	str_reset(&h->answer);
+	h->status = 0;
 	h->too_large = false;
 	h->text[0] = '\0';
 	curl_easy_setopt(h->easy, CURLOPT_URL, url);
@@ -300,11 +302,11 @@ http_post(struct http *h, const struct request *r, json_t **ret_answer, struct e
 	rc = transfer(h, r->stop, r->arg, &code);
 	if (rc != 0)
 		goto out;
-	curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &h->status);
 	if (code != CURLE_OK)
 		rc = fail_call(h, code, e);
-	else if (status < 200 || status > 299)
-		rc = fail_status(h, status, e);
+	else if (h->status < 200 || h->status > 299)
+		rc = fail_status(h, e);
 	else if (json_parse(str_text(&h->answer), h->answer.len, ret_answer, e) != 0)
 		rc = err_ctx(e, "answer of controller %s", h->peer.url);
 out:
@@ -345,6 +347,7 @@ struct letter {
 
 struct link {
 	const struct identity *id;
+	const char *state_dir;
 	const struct inbox *in;
 	struct mbox *letters;
 	struct http http;
@@ -358,6 +361,7 @@ struct link {
 	int64_t session_try_ns; /* not to be asked for before */
 	int64_t backoff_ns;
 	struct trouble down, no_session;
+	struct err refused; /* why a report was refused last; none: it was taken */
 };
 
 static bool
@@ -559,6 +563,7 @@ reconcile(struct link *k, struct err *e)
 	if (rc == 0) {
 		trouble_over(&k->down, "link.up", k->id);
 		k->backoff_ns = 0;
+		err_clear(&k->refused);
 	}
 	if (rc == 0 && news_take_post(k->in, &n)) {
 		json_decref(k->report);
@@ -566,6 +571,8 @@ reconcile(struct link *k, struct err *e)
 	} else if (rc == 1) {
 		/* Something newer is to be said; what was interrupted still holds. */
 		k->urgent = true;
+	} else if (rc < 0 && (k->http.status == 400 || k->http.status == 413)) {
+		refused_drop(k->state_dir, k->in, &k->report, &k->refused, e);
 	} else if (rc < 0) {
 		trouble_say(&k->down, "link.down", e);
 	}
@@ -608,7 +615,7 @@ run(void *arg)
 
 int
 link_start(struct link **ret_k, const struct identity *id, const char *ca_file,
-	const struct inbox *in, struct err *e)
+	const char *state_dir, const struct inbox *in, struct err *e)
 {
 	struct link_peer peer = {
 		.url = id->url, .pin = id->pin, .ca_file = ca_file, .bearer = id->secret};
@@ -619,6 +626,7 @@ link_start(struct link **ret_k, const struct identity *id, const char *ca_file,
 		return -1;
 	}
 	k->id = id;
+	k->state_dir = state_dir;
 	k->in = in;
 	k->letters = mbox_new(1000);
 	if (pthread_create(&k->thread, NULL, run, k) != 0) {

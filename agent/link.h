@@ -48,11 +48,12 @@ int link_post(const struct link_peer *p, const char *path, const json_t *body,
 	int64_t wait_ns, json_t **ret_answer, struct err *e);
 
 /*
- * link_start starts the thread for an enrolled node. id, in and ca_file are borrowed
- * until link_stop. Errors: ERR_INTERNAL.
+ * link_start starts the thread for an enrolled node. All is borrowed until link_stop. A
+ * report that the controller does not understand is kept below state_dir, told by
+ * NEWS_REFUSED, and not sent again. Errors: ERR_INTERNAL.
  */
 int link_start(struct link **ret_k, const struct identity *id, const char *ca_file,
-	const struct inbox *in, struct err *e);
+	const char *state_dir, const struct inbox *in, struct err *e);
 
 /*
  * link_take_report hands over a report, to be sent instead of any earlier one; *report is

@@ -19,6 +19,7 @@ struct mbox;
 
 enum news_kind {
 	NEWS_ANSWER,	   /* link: doc is the controller's answer to a report */
+	NEWS_REFUSED,	   /* link: the controller does not understand the last report */
 	NEWS_SESSION,	   /* link: session was agreed */
 	NEWS_DRIVES,	   /* scan: drives is what is there now */
 	NEWS_PROGRESS,	   /* uplink: attempt has last_seq records, acked_seq committed */

@@ -13,6 +13,7 @@
 #include "common/json.h"
 #include "common/loop.h"
 #include "common/mbox.h"
+#include "tests/unit/log_rig.h"
 #include "tests/unit/unit.h"
 
 /*
@@ -210,6 +211,7 @@ END_TEST
 
 static struct inbox in;
 static struct identity id;
+static char state[] = "/tmp/test_link.XXXXXX";
 
 static struct link *
 start_link(void)
@@ -223,7 +225,7 @@ start_link(void)
 	snprintf(id.secret, sizeof(id.secret), "secret");
 	OK(loop_new(&in.l, &e));
 	in.m = mbox_new(10);
-	OK(link_start(&k, &id, "", &in, &e));
+	OK(link_start(&k, &id, "", state, &in, &e));
 	return k;
 }
 
@@ -306,6 +308,44 @@ START_TEST(a_report_is_tried_until_the_controller_answers)
 }
 END_TEST
 
+/* Of a report that is refused another one is made, and the first is kept. */
+START_TEST(a_report_that_is_not_understood_is_kept_aside_and_said_once)
+{
+	static const char *const lines[] = {
+		REPLY("400 Bad Request", "19", "{\"detail\":\"no boot\"}"),
+		REPLY("400 Bad Request", "19", "{\"detail\":\"no boot\"}"),
+		REPLY("200 OK", "2", "{}"), NULL};
+	char path[64];
+	struct link *k;
+	struct news *n;
+	struct err e = {0};
+	json_t *kept;
+
+	log_catch();
+	memcpy(state + sizeof(state) - 7, "XXXXXX", 6);
+	ck_assert_ptr_nonnull(mkdtemp(state));
+	snprintf(path, sizeof(path), "%s/refused-report.json", state);
+	start_server(lines);
+	k = start_link();
+	for (int i = 0; i < 3; i++) {
+		report(k, i == 0 ? "first" : i == 1 ? "second" : "third", true);
+		want_request(i == 0 ? "\"first\"" : i == 1 ? "\"second\"" : "\"third\"");
+		n = mbox_get(in.m, 120 * NS_PER_S);
+		ck_assert_ptr_nonnull(n);
+		ck_assert_int_eq(n->kind, i < 2 ? NEWS_REFUSED : NEWS_ANSWER);
+		news_free(n);
+	}
+	ck_assert_uint_eq(log_caught("report.refused"), 1);
+	OK(json_read_file(path, &kept, &e));
+	ck_assert_str_eq(json_text_of(kept, "what"), "first");
+	json_decref(kept);
+	stop_link(k);
+	stop_server();
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(rmdir(state), 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -320,5 +360,6 @@ main(void)
 	tcase_add_test(tc, a_controller_that_is_away_is_named_with_what_to_check);
 	tcase_add_test(tc, a_waiting_poll_is_interrupted_by_news);
 	tcase_add_test(tc, a_report_is_tried_until_the_controller_answers);
+	tcase_add_test(tc, a_report_that_is_not_understood_is_kept_aside_and_said_once);
 	return unit_run("agent link", tc);
 }

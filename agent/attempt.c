@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/json.h"
+#include "common/parse.h"
 #include "common/segment.h"
 #include "common/spool.h"
 #include "common/str.h"
@@ -222,18 +223,47 @@ read_facts(const json_t *o, struct attempt *a, struct err *e)
 	return 0;
 }
 
-int
-attempt_load(const char *runs_dir, uint64_t id, struct attempt **ret_a, struct err *e)
+/* The directory of an attempt is its number, and its token when it was set aside. */
+static bool
+read_name(const char *name, uint64_t *ret_id, bool *ret_aside)
 {
-	struct attempt *a = attempt_new(runs_dir, id, 0, 0);
+	const char *dot = strchr(name, '.');
+	size_t n = dot != NULL ? (size_t)(dot - name) : strlen(name);
+	uint64_t fence;
+	char id[24];
+
+	*ret_aside = dot != NULL;
+	if (n >= sizeof(id))
+		return false;
+	memcpy(id, name, n);
+	id[n] = '\0';
+	return parse_uint(id, 1, UINT64_MAX, ret_id, NULL) == 0 &&
+	       (dot == NULL || parse_uint(dot + 1, 1, UINT64_MAX, &fence, NULL) == 0);
+}
+
+int
+attempt_load(
+	const char *runs_dir, const char *name, struct attempt **ret_a, struct err *e)
+{
+	struct attempt *a;
 	json_t *doc = NULL;
 	char path[4096];
+	uint64_t id;
+	bool aside;
 	int rc = -1;
 
+	if (!read_name(name, &id, &aside))
+		return err_set(e, ERR_NOTFOUND, "%s/%s is no attempt", runs_dir, name);
+	a = attempt_new(runs_dir, id, 0, 0);
+	free(a->dir);
+	a->dir = xasprintf("%s/%s", runs_dir, name);
+	a->aside = aside;
 	attempt_file(a, "agent.json", path, sizeof(path));
 	if (json_read_file(path, &doc, e) != 0)
 		goto out;
 	rc = read_facts(doc, a, e);
+	if (rc == 0 && aside && a->state != ATTEMPT_FORGOTTEN)
+		rc = err_set(e, ERR_INVALID, "it was set aside and is not forgotten");
 	if (rc != 0)
 		err_ctx(e, "%s", path);
 	else
@@ -243,6 +273,22 @@ out:
 		attempt_free(a);
 	json_decref(doc);
 	return rc;
+}
+
+int
+attempt_set_aside(struct attempt *a, struct err *e)
+{
+	char *dir = xasprintf("%s.%" PRIu64, a->dir, a->fence);
+
+	assert(a->state == ATTEMPT_FORGOTTEN && !a->aside);
+	if (disk_rename(a->dir, dir, e) != 0) {
+		free(dir);
+		return err_ctx(e, "attempt %" PRIu64, a->id);
+	}
+	free(a->dir);
+	a->dir = dir;
+	a->aside = true;
+	return 0;
 }
 
 /* What a spool holds, for the RESULT that the runner could not write. */

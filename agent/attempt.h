@@ -37,7 +37,8 @@ struct attempt {
 	uint64_t run;	/* number of the run, 12 for r12 */
 	uint64_t fence; /* token */
 	enum attempt_state state;
-	char *dir;	    /* STATE/runs/<id>; owned */
+	char *dir;	    /* STATE/runs/<id>, or <id>.<fence> when aside; owned */
+	bool aside;	    /* forgotten, and its number belongs to another by now */
 	char drive_key[96]; /* of drive_key() */
 	char drive_path[256];
 	char boot_id[40];     /* of the boot in which it was started */
@@ -71,11 +72,19 @@ void attempt_file(const struct attempt *a, const char *name, char *ret_path, siz
 int attempt_save(const struct attempt *a, struct err *e);
 
 /*
- * attempt_load reads runs_dir/id/agent.json; *ret_a is owned by the caller. Errors:
- * ERR_NOTFOUND (never saved: nothing was started), ERR_INVALID, ERR_IO.
+ * attempt_load reads runs_dir/name/agent.json; *ret_a is owned by the caller. Errors:
+ * ERR_NOTFOUND (name is not that of an attempt, or it was never saved: nothing was
+ * started), ERR_INVALID, ERR_IO.
  */
 int attempt_load(
-	const char *runs_dir, uint64_t id, struct attempt **ret_a, struct err *e);
+	const char *runs_dir, const char *name, struct attempt **ret_a, struct err *e);
+
+/*
+ * attempt_set_aside renames the directory of a forgotten attempt, whose number comes
+ * again for another: from another controller, or one with an older database. Its spool
+ * stays for the retention. Errors: ERR_IO, ERR_FULL.
+ */
+int attempt_set_aside(struct attempt *a, struct err *e);
 
 /*
  * attempt_step follows the edge of an event. Errors: ERR_STATE when there is none; those

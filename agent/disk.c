@@ -62,6 +62,14 @@ write_all(int fd, const char *path, const void *data, size_t len, struct err *e)
 }
 
 int
+disk_rename(const char *from, const char *to, struct err *e)
+{
+	if (rename(from, to) != 0)
+		return err_errno(e, ERR_IO, errno, "rename %s to %s", from, to);
+	return sync_parent(to, e);
+}
+
+int
 disk_write(const char *path, const void *data, size_t len, mode_t mode, struct err *e)
 {
 	char *aside = xasprintf("%s.new", path);
@@ -76,13 +84,10 @@ disk_write(const char *path, const void *data, size_t len, mode_t mode, struct e
 	}
 	rc = write_all(fd, aside, data, len, e);
 	close(fd);
-	if (rc == 0 && rename(aside, path) != 0)
-		rc = err_errno(e, ERR_IO, errno, "rename %s to %s", aside, path);
-	if (rc != 0) {
+	if (rc == 0)
+		rc = disk_rename(aside, path, e);
+	if (rc != 0)
 		unlink(aside);
-		goto out;
-	}
-	rc = sync_parent(path, e);
 out:
 	free(aside);
 	return rc;

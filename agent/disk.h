@@ -23,6 +23,9 @@ int disk_write(
 /* disk_write_json is disk_write of a document, compact, with a newline behind it. */
 int disk_write_json(const char *path, const json_t *doc, mode_t mode, struct err *e);
 
+/* disk_rename renames within a directory, durably. Errors: ERR_FULL, ERR_IO. */
+int disk_rename(const char *from, const char *to, struct err *e);
+
 /*
  * disk_make_dir makes the directory path (mode 0700) unless it is there, durably in its
  * parent, which must be there. Errors: ERR_FULL, ERR_IO, ERR_STATE when it is no

@@ -158,7 +158,7 @@ ward_find(const struct keeper *k, uint64_t attempt)
 {
 	struct ward *w = k->first;
 
-	while (w != NULL && w->a->id != attempt)
+	while (w != NULL && (w->a->id != attempt || w->a->aside))
 		w = w->next;
 	return w;
 }

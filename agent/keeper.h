@@ -84,9 +84,10 @@ int keeper_load(struct keeper *k, struct err *e);
 
 /*
  * keeper_start starts an attempt with its run program on the drive that the program
- * names, wherever that is now; one that is known already is left as it is. What may not
- * or cannot start becomes an exited attempt whose RESULT says why. Nothing happens while
- * max_runs runners are at work or the disk is full: the controller asks again.
+ * names, wherever that is now; one that is known already is left as it is, but a
+ * forgotten one with another token is set aside. What may not or cannot start becomes an
+ * exited attempt whose RESULT says why. Nothing happens while max_runs runners are at
+ * work or the disk is full: the controller asks again.
  */
 void keeper_start(struct keeper *k, uint64_t attempt, uint64_t fence,
 	const json_t *program, const struct drive_list *drives);

@@ -24,7 +24,7 @@ struct keeper {
 	struct loop_timer *soon; /* NULL: not set */
 };
 
-/* ward_find returns the ward of an attempt, or NULL. */
+/* ward_find returns the ward of an attempt that was not set aside, or NULL. */
 struct ward *ward_find(const struct keeper *k, uint64_t attempt);
 
 /* ward_add takes a into the list; the ward is the keeper's. */

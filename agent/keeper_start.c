@@ -13,7 +13,6 @@
 #include "agent/scan.h"
 #include "agent/stream.h"
 #include "common/json.h"
-#include "common/parse.h"
 #include "common/program.h"
 
 /* An attempt that is not to be: its RESULT says why. */
@@ -207,16 +206,39 @@ keeper_late(struct keeper *k, uint64_t attempt, int64_t age_ns)
 	say_later(&k->late_said_mono, attempt, &e);
 }
 
+/*
+ * Another controller, and one whose database is older than what was here, give the
+ * numbers of attempts again: with another token it is another attempt.
+ */
+static bool
+give_way(struct ward *w, uint64_t fence)
+{
+	struct err e = {0};
+
+	if (w->a->state != ATTEMPT_FORGOTTEN || w->a->fence == fence)
+		return false;
+	if (attempt_set_aside(w->a, &e) != 0) {
+		snprintf(w->stuck, sizeof(w->stuck), "%.*s", (int)sizeof(w->stuck) - 1,
+			e.text);
+		ward_say(w, LOG_LEVEL_ERR, "attempt.aside", &e);
+		return false;
+	}
+	w->stuck[0] = '\0';
+	log_info("attempt.aside", "attempt=%" PRIu64 " fence=%" PRIu64 " dir=%s",
+		w->a->id, w->a->fence, log_q(w->a->dir));
+	return true;
+}
+
 void
 keeper_start(struct keeper *k, uint64_t attempt, uint64_t fence, const json_t *program,
 	const struct drive_list *drives)
 {
 	struct err bad = {0}, e = {0};
 	struct program p = {0};
-	struct ward *w;
+	struct ward *w = ward_find(k, attempt);
 	int rc;
 
-	if (ward_find(k, attempt) != NULL)
+	if (w != NULL && !give_way(w, fence))
 		return;
 	k->late = 0;
 	if (keeper_running(k) >= k->env.max_runs) {
@@ -347,11 +369,8 @@ keeper_load(struct keeper *k, struct err *e)
 	while ((entry = readdir(d)) != NULL) {
 		struct err bad = {0};
 		struct attempt *a;
-		uint64_t id;
 
-		if (parse_uint(entry->d_name, 1, UINT64_MAX, &id, NULL) != 0)
-			continue;
-		if (attempt_load(k->runs_dir, id, &a, &bad) == 0)
+		if (attempt_load(k->runs_dir, entry->d_name, &a, &bad) == 0)
 			adopt(k, a);
 		else if (bad.class != ERR_NOTFOUND)
 			log_failure(LOG_LEVEL_ERR, "attempt.damaged", &bad);

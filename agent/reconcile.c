@@ -156,11 +156,12 @@ reconcile_same(const json_t *a, const json_t *b)
 	return same;
 }
 
+/* One that is forgotten does not count: its number may come again for another. */
 static const struct attempt_view *
 find(const struct view *v, uint64_t id)
 {
 	for (size_t i = 0; i < v->n_attempts; i++)
-		if (v->attempts[i].id == id)
+		if (v->attempts[i].id == id && v->attempts[i].state != ATTEMPT_FORGOTTEN)
 			return &v->attempts[i];
 	return NULL;
 }
@@ -240,8 +241,7 @@ read_duty(const struct view *v, const json_t *o, const char *at, struct answer *
 		return 0;
 	}
 	if (strcmp(what, "forget") == 0) {
-		if (have != NULL && !attempt_has_process(have->state) &&
-			have->state != ATTEMPT_FORGOTTEN)
+		if (have != NULL && !attempt_has_process(have->state))
 			add(ret_a, ACTION_FORGET, id);
 		return 0;
 	}

@@ -99,9 +99,9 @@ bool reconcile_same(const json_t *a, const json_t *b);
 /*
  * reconcile_compare reads an answer and yields what is to be done to get there from v.
  * What the controller does not name is left as it is. An attempt that is unknown here is
- * neither stopped nor forgotten; one that is known here is not started, nor is any from
- * an answer that is too old. *ret_a is the
- * caller's (answer_fini) when it succeeds. Errors: ERR_INVALID with pointer.
+ * neither stopped nor forgotten; one that is known here and not forgotten is not started,
+ * nor is any from an answer that is too old. *ret_a is the caller's (answer_fini) when
+ * it succeeds. Errors: ERR_INVALID with pointer.
  */
 int reconcile_compare(
 	const struct view *v, const json_t *doc, struct answer *ret_a, struct err *e);

@@ -162,7 +162,7 @@ START_TEST(what_is_saved_is_loaded)
 	snprintf(a->boot_id, sizeof(a->boot_id), "boot");
 	snprintf(a->why, sizeof(a->why), "said so");
 	OK(attempt_save(a, &e));
-	OK(attempt_load(runs, 15, &b, &e));
+	OK(attempt_load(runs, "15", &b, &e));
 	ck_assert_uint_eq(b->run, 12);
 	ck_assert_uint_eq(b->fence, 4294967301);
 	ck_assert_int_eq(b->state, ATTEMPT_RUNNING);
@@ -186,13 +186,13 @@ START_TEST(what_was_never_saved_or_is_damaged_is_told_apart)
 	struct err e = {0};
 	char path[256];
 
-	FAILS(attempt_load(runs, 15, &b, &e), ERR_NOTFOUND, "agent.json");
+	FAILS(attempt_load(runs, "15", &b, &e), ERR_NOTFOUND, "agent.json");
 	OK(disk_make_dir(a->dir, &e));
 	attempt_file(a, "agent.json", path, sizeof(path));
 	OK(disk_write(path, "{\"attempt\":", 11, 0600, &e));
-	FAILS(attempt_load(runs, 15, &b, &e), ERR_INVALID, "agent.json");
+	FAILS(attempt_load(runs, "15", &b, &e), ERR_INVALID, "agent.json");
 	OK(disk_write(path, "[]", 2, 0600, &e));
-	FAILS(attempt_load(runs, 15, &b, &e), ERR_INVALID, "agent.json");
+	FAILS(attempt_load(runs, "15", &b, &e), ERR_INVALID, "agent.json");
 }
 END_TEST
 
@@ -448,7 +448,7 @@ START_TEST(a_refusal_has_a_spool_and_a_result_of_its_own)
 	OK(attempt_refuse(a, "safety", "/dev/sda: mounted on /", &e));
 	ck_assert_int_eq(a->state, ATTEMPT_EXITED);
 	want_result("failed", "safety", "/dev/sda: mounted on /");
-	OK(attempt_load(runs, 15, &b, &e));
+	OK(attempt_load(runs, "15", &b, &e));
 	ck_assert_int_eq(b->state, ATTEMPT_EXITED);
 	ck_assert_uint_eq(b->last_seq, 1);
 	attempt_free(b);
@@ -486,7 +486,7 @@ START_TEST(a_step_that_cannot_be_saved_can_be_tried_again)
 	ck_assert_int_eq(a->state, ATTEMPT_STARTING);
 	OK(disk_remove_tree(path, &e));
 	OK(attempt_step(a, ATTEMPT_EV_ANSWER, &e));
-	OK(attempt_load(runs, 15, &b, &e));
+	OK(attempt_load(runs, "15", &b, &e));
 	ck_assert_int_eq(b->state, ATTEMPT_RUNNING);
 	attempt_free(b);
 }

@@ -468,6 +468,96 @@ START_TEST(what_the_controller_has_is_forgotten_and_deleted_later)
 }
 END_TEST
 
+/* One that was refused, and that the controller has everything of. */
+static void
+start_and_forget(void)
+{
+	drives->n = 0;
+	start();
+	drives->n = 1;
+	keeper_forget(keeper, 15);
+	ck_assert_int_eq(attempt()->state, ATTEMPT_FORGOTTEN);
+}
+
+/* As a node sees it that joins a controller which counts from 1 again. */
+START_TEST(a_number_that_comes_again_with_another_token_is_another_attempt)
+{
+	const struct ward *w;
+	char aside[256], spool[300];
+	unsigned n = 0;
+
+	start_and_forget();
+	snprintf(aside, sizeof(aside), "%s.100", attempt()->dir);
+	program.fence = 4294967297;
+	program.run = 1;
+	start();
+	ck_assert_uint_eq(keeper_running(keeper), 1);
+	ck_assert_uint_eq(fence(), 4294967297);
+	restart(); /* both are told apart by their directories */
+	for (w = keeper_first(keeper); w != NULL; w = w->next, n++) {
+		ck_assert_uint_eq(w->a->id, 15);
+		if (!w->a->aside) {
+			ck_assert_uint_eq(w->a->fence, 4294967297);
+			ck_assert_uint_eq(w->a->run, 1);
+			ck_assert(spawn_signal(&w->proc, SIGKILL));
+			continue;
+		}
+		ck_assert_uint_eq(w->a->fence, 100);
+		ck_assert_int_eq(w->a->state, ATTEMPT_FORGOTTEN);
+		ck_assert_str_eq(w->a->dir, aside);
+	}
+	ck_assert_uint_eq(n, 2);
+	/* Its records stay for the retention. */
+	snprintf(spool, sizeof(spool), "%s/spool/00000000000000000001.seg", aside);
+	keeper_tick(keeper);
+	ck_assert_int_eq(access(spool, F_OK), 0);
+	env.retention_ns = 0;
+	restart();
+	keeper_tick(keeper);
+	ck_assert_int_ne(access(aside, F_OK), 0);
+	ck_assert_uint_eq(attempt()->fence, 4294967297);
+}
+END_TEST
+
+START_TEST(a_number_that_comes_again_with_a_lower_token_is_refused_for_all_to_see)
+{
+	const struct ward *w;
+
+	start();
+	ck_assert(spawn_signal(&keeper_first(keeper)->proc, SIGKILL));
+	await(ATTEMPT_EXITED);
+	keeper_forget(keeper, 15);
+	program.fence = 99;
+	start();
+	w = keeper_first(keeper);
+	ck_assert(!w->a->aside);
+	ck_assert_uint_eq(w->a->fence, 99);
+	want_result("failed", "safety", "token");
+	ck_assert_uint_eq(fence(), 100);
+}
+END_TEST
+
+START_TEST(what_cannot_be_set_aside_is_told_as_trouble)
+{
+	char path[256], text[128];
+	struct err e = {0};
+
+	start_and_forget();
+	snprintf(path, sizeof(path), "%s.100", attempt()->dir);
+	OK(disk_write(path, "x", 1, 0600, &e)); /* a file is in its way */
+	program.fence = 101;
+	start();
+	ck_assert_int_eq(attempt()->state, ATTEMPT_FORGOTTEN);
+	keeper_trouble(keeper, text, sizeof(text));
+	ck_assert_msg(strstr(text, "rename") != NULL, "%s", text);
+	ck_assert_int_eq(unlink(path), 0);
+	start();
+	keeper_trouble(keeper, text, sizeof(text));
+	ck_assert_str_eq(text, "");
+	ck_assert_uint_eq(keeper_running(keeper), 1);
+}
+END_TEST
+
 START_TEST(a_running_attempt_is_not_forgotten)
 {
 	start();
@@ -524,6 +614,11 @@ main(void)
 	tcase_add_test(tc, a_stop_before_the_runner_listens_waits_for_it);
 	tcase_add_test(tc, a_runner_that_answers_is_running_and_is_told_to_stop);
 	tcase_add_test(tc, what_the_controller_has_is_forgotten_and_deleted_later);
+	tcase_add_test(
+		tc, a_number_that_comes_again_with_another_token_is_another_attempt);
+	tcase_add_test(tc,
+		a_number_that_comes_again_with_a_lower_token_is_refused_for_all_to_see);
+	tcase_add_test(tc, what_cannot_be_set_aside_is_told_as_trouble);
 	tcase_add_test(tc, a_running_attempt_is_not_forgotten);
 	tcase_add_test(tc, space_for_forgotten_spools_is_limited);
 	return unit_run("keeper", tc);

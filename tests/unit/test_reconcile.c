@@ -225,7 +225,8 @@ START_TEST(an_attempt_that_is_not_here_is_started)
 }
 END_TEST
 
-START_TEST(an_attempt_that_is_here_in_whatever_state_is_not_started_again)
+/* Of what is forgotten the keeper tells by the token whether it is the same. */
+START_TEST(an_attempt_that_is_here_and_not_forgotten_is_not_started_again)
 {
 	struct err e = {0};
 
@@ -238,7 +239,10 @@ START_TEST(an_attempt_that_is_here_in_whatever_state_is_not_started_again)
 			  "{\"attempt\":\"14\",\"do\":\"start\",\"fence\":\"1\","
 			  "\"program\":{}}"),
 		&e));
-	ck_assert_uint_eq(answer.n, 0);
+	ck_assert_uint_eq(answer.n, 1);
+	ck_assert_int_eq(answer.actions[0].kind, ACTION_START);
+	ck_assert_uint_eq(answer.actions[0].attempt, 14);
+	ck_assert_uint_eq(answer.actions[0].fence, 1);
 }
 END_TEST
 
@@ -371,7 +375,7 @@ main(void)
 	tcase_add_test(tc, progress_alone_is_no_news_but_a_state_or_a_drive_is);
 	tcase_add_test(tc, an_attempt_that_is_not_here_is_started);
 	tcase_add_test(
-		tc, an_attempt_that_is_here_in_whatever_state_is_not_started_again);
+		tc, an_attempt_that_is_here_and_not_forgotten_is_not_started_again);
 	tcase_add_test(tc, only_what_may_have_a_process_is_stopped);
 	tcase_add_test(tc, only_what_has_ended_is_forgotten);
 	tcase_add_test(tc, keep_is_told_and_silence_asks_for_nothing);

@@ -284,6 +284,38 @@ check_state_dir(const char *state_dir, struct err *e)
 	return 0;
 }
 
+/* More than an identity takes, under the name from which it is renamed. */
+#define RESERVED_BYTES 4096
+
+static char *
+reserved_path(const char *state_dir)
+{
+	return xasprintf("%s/identity.json.new", state_dir);
+}
+
+/* Space for what enrolling gives, on the disk and not only promised. */
+static int
+reserve(const char *state_dir, struct err *e)
+{
+	static const char blank[RESERVED_BYTES];
+	char *path = reserved_path(state_dir);
+	int rc = disk_write(path, blank, sizeof(blank), 0600, e);
+
+	if (rc != 0)
+		err_fix(e, "make room there and join again: the token was not used");
+	free(path);
+	return rc;
+}
+
+static void
+give_back(const char *state_dir)
+{
+	char *path = reserved_path(state_dir);
+
+	unlink(path);
+	free(path);
+}
+
 /* Another controller counts its own epochs. The fences stay: they protect the drives. */
 static int
 forget_epoch(const char *state_dir, struct err *e)
@@ -307,7 +339,8 @@ join_run(int fd, const char *state_dir, const char *ca_file, struct err *e)
 
 	if (check_state_dir(state_dir, e) != 0 ||
 		read_token(fd, text, sizeof(text), e) != 0 ||
-		join_parse(text, ca_file[0] != '\0', &t, e) != 0)
+		join_parse(text, ca_file[0] != '\0', &t, e) != 0 ||
+		reserve(state_dir, e) != 0)
 		return -1;
 	rc = enrol(&t, ca_file, &id, e);
 	if (rc == 0)
@@ -317,6 +350,8 @@ join_run(int fd, const char *state_dir, const char *ca_file, struct err *e)
 	if (rc == 0)
 		log_info("join.done", "node=n%" PRIu64 " name=%s controller=%s", id.node,
 			log_q(id.name), id.url);
+	else
+		give_back(state_dir);
 	seal_wipe(&id, sizeof(id));
 	seal_wipe(text, sizeof(text));
 	seal_wipe(&t, sizeof(t));

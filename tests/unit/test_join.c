@@ -1,5 +1,9 @@
 #include "agent/join.h"
 
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
 #include "agent/link.h"
 #include "agent/uplink.h"
 #include "tests/unit/unit.h"
@@ -115,6 +119,45 @@ START_TEST(the_data_plane_is_at_the_same_host)
 }
 END_TEST
 
+/* Nobody listens at that port: a join that came so far would say that instead. */
+START_TEST(a_token_is_not_used_while_there_is_no_room_for_an_identity)
+{
+	static const char token[] = "http://127.0.0.1:1/join?name=a&token=b\n";
+	char dir[] = "/tmp/test_join.XXXXXX", path[64];
+	struct err e = {0};
+	int fds[2], fd;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	if (mount("none", dir, "tmpfs", 0, "size=16k") != 0) {
+		ck_assert_int_eq(rmdir(dir), 0);
+		return; /* only root can */
+	}
+	snprintf(path, sizeof(path), "%s/ballast", dir);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	while (write(fd, token, 1) == 1)
+		;
+	close(fd);
+	for (int full = 1; full >= 0; full--) {
+		ck_assert_int_eq(pipe(fds), 0);
+		ck_assert_int_eq(
+			write(fds[1], token, strlen(token)), (ssize_t)strlen(token));
+		close(fds[1]);
+		if (full)
+			FAILS(join_run(fds[0], dir, "", &e), ERR_FULL, "identity.json");
+		else
+			FAILS(join_run(fds[0], dir, "", &e), ERR_NET, "127.0.0.1");
+		ck_assert_msg(!full || strstr(e.fix, "not used") != NULL, "%s", e.fix);
+		close(fds[0]);
+		unlink(path);
+		err_clear(&e);
+	}
+	snprintf(path, sizeof(path), "%s/identity.json.new", dir);
+	ck_assert_int_ne(access(path, F_OK), 0);
+	ck_assert_int_eq(umount(dir), 0);
+	ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -126,5 +169,6 @@ main(void)
 	tcase_add_test(tc, a_controller_that_cannot_be_known_is_refused);
 	tcase_add_test(tc, loopback_is_what_it_says);
 	tcase_add_test(tc, the_data_plane_is_at_the_same_host);
+	tcase_add_test(tc, a_token_is_not_used_while_there_is_no_room_for_an_identity);
 	return unit_run("join", tc);
 }

@@ -140,6 +140,11 @@ void
 keeper_trouble(const struct keeper *k, char *ret_text, size_t size)
 {
 	ret_text[0] = '\0';
+	if (k->damaged[0] != '\0')
+		snprintf(ret_text, size,
+			"an attempt cannot be read, its records are not sent: %s; is "
+			"that disk sound? move its directory away and restart the agent",
+			k->damaged);
 	for (const struct ward *w = k->first; w != NULL; w = w->next) {
 		if (w->stuck[0] != '\0')
 			snprintf(ret_text, size,

@@ -78,7 +78,9 @@ void keeper_free(struct keeper *k);
  * keeper_load finds the attempts of earlier lives of the agent in STATE/runs and their
  * runners. Starts nothing: an attempt that was saved and whose runner was never spawned
  * is deleted, so that the next report does not have it; keeper_start takes it up when the
- * controller asks again. A damaged agent.json is logged and left alone. Errors: ERR_IO.
+ * controller asks again. A damaged agent.json is made anew from the run program, and the
+ * attempt taken for one that ran; without that either, it is trouble and left alone.
+ * Errors: ERR_IO.
  */
 int keeper_load(struct keeper *k, struct err *e);
 
@@ -136,8 +138,9 @@ const struct ward *keeper_first(const struct keeper *k);
 struct drive_list *keeper_leased(const struct keeper *k);
 
 /* keeper_trouble tells of a spool that the disk damaged, until the controller has what is
- * left of it, and of an attempt whose end cannot be recorded, until it is; "" when there
- * is none. size: of ret_text, at least 1. */
+ * left of it, of an attempt of which nothing could be read when it was loaded, and of an
+ * attempt whose end cannot be recorded, until it is; "" when there is none. size: of
+ * ret_text, at least 1. */
 void keeper_trouble(const struct keeper *k, char *ret_text, size_t size);
 
 /* keeper_running returns the number of attempts that may have a process. */

@@ -22,6 +22,7 @@ struct keeper {
 	int64_t full_said_mono, late_said_mono; /* 0: never */
 	uint64_t late;		 /* attempt whose start came too late last, 0 for none */
 	struct loop_timer *soon; /* NULL: not set */
+	char damaged[160];	 /* an attempt that cannot be read, "" without one */
 };
 
 /* ward_find returns the ward of an attempt that was not set aside, or NULL. */

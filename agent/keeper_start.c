@@ -14,6 +14,7 @@
 #include "agent/stream.h"
 #include "common/json.h"
 #include "common/program.h"
+#include "common/xalloc.h"
 
 /* An attempt that is not to be: its RESULT says why. */
 static void
@@ -358,6 +359,54 @@ adopt(struct keeper *k, struct attempt *a)
 		attempt_state_name(a->state), spawn_alive(a) ? "yes" : "no");
 }
 
+/*
+ * An attempt whose agent.json the disk has damaged, from its run program: as one that
+ * ran in this boot and is not started again. What really became of it is in its spool,
+ * and whether its process is alive is in its lock. NULL when it cannot be had.
+ */
+static struct attempt *
+rebuild(struct keeper *k, const char *name)
+{
+	char *path = xasprintf("%s/%s/program.json", k->runs_dir, name);
+	struct attempt *a = NULL;
+	struct program p = {0};
+	struct err e = {0};
+	json_t *doc = NULL;
+	char id[24];
+
+	if (json_read_file(path, &doc, &e) == 0 && program_from_json(doc, &p, &e) == 0) {
+		snprintf(id, sizeof(id), "%" PRIu64, p.attempt);
+		if (strcmp(id, name) == 0) {
+			a = attempt_new(k->runs_dir, p.attempt, p.run, p.fence);
+			a->state = ATTEMPT_RUNNING;
+			a->restarts = ATTEMPT_RESTARTS_MAX;
+			drive_key(&p.drive, a->drive_key);
+			snprintf(a->boot_id, sizeof(a->boot_id), "%s", k->env.boot_id);
+			log_warn("attempt.rebuilt", "attempt=%" PRIu64 " run=r%" PRIu64,
+				a->id, a->run);
+		}
+		program_fini(&p);
+	}
+	json_decref(doc);
+	free(path);
+	return a;
+}
+
+/* Nobody else tells of an attempt that the keeper does not know. */
+static void
+take_damaged(struct keeper *k, const char *name, const struct err *bad)
+{
+	struct attempt *a;
+
+	log_failure(LOG_LEVEL_ERR, "attempt.damaged", bad);
+	a = rebuild(k, name);
+	if (a != NULL)
+		adopt(k, a);
+	else
+		snprintf(k->damaged, sizeof(k->damaged), "%.*s",
+			(int)sizeof(k->damaged) - 1, bad->text);
+}
+
 int
 keeper_load(struct keeper *k, struct err *e)
 {
@@ -373,7 +422,7 @@ keeper_load(struct keeper *k, struct err *e)
 		if (attempt_load(k->runs_dir, entry->d_name, &a, &bad) == 0)
 			adopt(k, a);
 		else if (bad.class != ERR_NOTFOUND)
-			log_failure(LOG_LEVEL_ERR, "attempt.damaged", &bad);
+			take_damaged(k, entry->d_name, &bad);
 	}
 	closedir(d);
 	for (struct ward *w = k->first; w != NULL; w = w->next) {

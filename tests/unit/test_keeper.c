@@ -147,6 +147,65 @@ START_TEST(a_lost_or_damaged_program_spoils_no_report_and_the_end_is_found)
 }
 END_TEST
 
+/* As a disk leaves it that lost the last write. */
+static void
+damage(const char *name)
+{
+	struct err e = {0};
+	char path[256];
+
+	attempt_file(attempt(), name, path, sizeof(path));
+	OK(disk_write(path, "", 0, 0600, &e));
+}
+
+START_TEST(a_run_whose_agent_json_is_damaged_is_minded_to_its_end)
+{
+	const struct ward *w;
+	char text[200];
+	pid_t pid;
+
+	start();
+	pid = attempt()->pid;
+	damage("agent.json");
+	restart();
+	w = keeper_first(keeper);
+	ck_assert_int_eq(attempt()->state, ATTEMPT_RUNNING);
+	ck_assert_uint_eq(attempt()->run, 12);
+	ck_assert_uint_eq(attempt()->fence, 100);
+	ck_assert_str_eq(w->drive.serial, "S1");
+	ck_assert_uint_eq(keeper_running(keeper), 1);
+	keeper_trouble(keeper, text, sizeof(text));
+	ck_assert_str_eq(text, "");
+	/* Its end is seen by its lock. */
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	while (spawn_alive(attempt()))
+		usleep(1000);
+	keeper_tick(keeper);
+	want_result("failed", "infra", "the agent was restarted meanwhile");
+	damage("agent.json");
+	restart();
+	want_result("failed", "infra", "the agent was restarted meanwhile");
+	ck_assert_uint_eq(attempt()->last_seq, 1);
+}
+END_TEST
+
+START_TEST(an_attempt_of_which_nothing_can_be_read_is_told_as_trouble)
+{
+	char path[256], text[400];
+
+	start();
+	snprintf(path, sizeof(path), "%s", attempt()->dir);
+	damage("agent.json");
+	damage("program.json");
+	ck_assert(spawn_signal(&keeper_first(keeper)->proc, SIGKILL));
+	restart();
+	ck_assert_ptr_null(keeper_first(keeper));
+	keeper_trouble(keeper, text, sizeof(text));
+	ck_assert_msg(strstr(text, "/runs/15/agent.json") != NULL, "%s", text);
+	ck_assert_int_eq(access(path, F_OK), 0);
+}
+END_TEST
+
 START_TEST(a_spool_that_was_lost_is_mended_and_told_until_it_is_forgotten)
 {
 	static const char rubbish[8192] = "rubbish";
@@ -594,6 +653,8 @@ main(void)
 	tcase_add_test(tc, a_runner_outlives_its_keeper_and_is_found_again);
 	tcase_add_loop_test(tc,
 		a_lost_or_damaged_program_spoils_no_report_and_the_end_is_found, 0, 2);
+	tcase_add_test(tc, a_run_whose_agent_json_is_damaged_is_minded_to_its_end);
+	tcase_add_test(tc, an_attempt_of_which_nothing_can_be_read_is_told_as_trouble);
 	tcase_add_test(
 		tc, a_spool_that_was_lost_is_mended_and_told_until_it_is_forgotten);
 	tcase_add_test(tc,

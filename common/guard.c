@@ -19,6 +19,7 @@
 #include "common/node.h"
 #include "common/str.h"
 #include "common/usage.h"
+#include "common/writers.h"
 
 /*
  * A claim that another program holds for a moment only (udev, a guard that looks) is
@@ -207,7 +208,7 @@ check_claims(struct layer *l, int fd)
 	struct usage *u = &l->u;
 
 	if (l->when != GUARD_BEFORE)
-		usage_writers(u);
+		writers_find(u, "/proc");
 	if (u->reasons->len != l->before)
 		return;
 	if (u->over == NULL && l->when == GUARD_BEFORE)

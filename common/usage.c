@@ -52,17 +52,16 @@ has_dev(const struct usage *u, dev_t dev)
 	return false;
 }
 
-static bool
-is_node(const struct usage *u, const struct node *n)
+bool
+usage_is_node(const struct usage *u, const struct node *n)
 {
 	if (u->is_file)
 		return n->dev == u->file_dev && n->ino == u->file_ino;
 	return S_ISBLK(n->mode) && has_dev(u, n->rdev);
 }
 
-/* "/dev/" and the kernel's name of a device. */
-static const char *
-dev_name(dev_t dev, char buf[USAGE_NAME_MAX])
+const char *
+usage_dev_name(dev_t dev, char buf[USAGE_NAME_MAX])
 {
 	char dir[SYSFS_PATH_MAX];
 
@@ -111,7 +110,7 @@ usage_init(struct usage *u, int fd, const struct usage *over, struct str *reason
 	if (!S_ISBLK(st.st_mode) || !sysfs_block_dir(st.st_rdev, u->dir))
 		return err_set(
 			e, ERR_IO, "the drive is gone: the kernel no longer lists it");
-	dev_name(st.st_rdev, u->name);
+	usage_dev_name(st.st_rdev, u->name);
 	u->devs[u->n_devs++] = st.st_rdev;
 	sysfs_each(u->dir, "", add_partition, u);
 	if (u->n_devs > USAGE_DEVS_MAX)
@@ -120,9 +119,8 @@ usage_init(struct usage *u, int fd, const struct usage *over, struct str *reason
 	return 0;
 }
 
-/* Undoes the \040 of /proc in place. */
-static void
-unescape(char *text)
+void
+usage_unescape(char *text)
 {
 	char *to = text;
 
@@ -157,11 +155,11 @@ parse_mount(const char *line, struct mount *ret_m)
 	if (tail == NULL ||
 		sscanf(line, "%*d %*d %u:%u %*s %4095s", &maj, &min, ret_m->point) != 3)
 		return false;
-	unescape(ret_m->point);
+	usage_unescape(ret_m->point);
 	ret_m->dev = makedev(maj, min);
 	if (maj == 0 && sscanf(tail, " - %*s %4095s", source) == 1 &&
 		strncmp(source, "/dev/", 5) == 0) {
-		unescape(source);
+		usage_unescape(source);
 		if (node_look(AT_FDCWD, source, &n) && S_ISBLK(n.mode))
 			ret_m->dev = n.rdev;
 	}
@@ -213,8 +211,8 @@ tell_mount(void *arg, const char *pid, const struct mount *m)
 		if (strcmp(pid, "self") != 0)
 			snprintf(where, sizeof(where), " (mount namespace of pid %.20s)",
 				pid);
-		usage_add(s->u, "%s is mounted on %s%s", dev_name(m->dev, name), m->point,
-			where);
+		usage_add(s->u, "%s is mounted on %s%s", usage_dev_name(m->dev, name),
+			m->point, where);
 	}
 }
 
@@ -282,10 +280,10 @@ usage_swaps(struct usage *u, struct err *e)
 	while (fgets(line, sizeof(line), f) != NULL) {
 		if (line[0] != '/' || sscanf(line, "%4095s", path) != 1)
 			continue;
-		unescape(path);
-		if (node_look(AT_FDCWD, path, &n) && is_node(u, &n))
+		usage_unescape(path);
+		if (node_look(AT_FDCWD, path, &n) && usage_is_node(u, &n))
 			usage_add(u, "%s is swap space",
-				u->is_file ? u->name : dev_name(n.rdev, name));
+				u->is_file ? u->name : usage_dev_name(n.rdev, name));
 	}
 	fclose(f);
 	return 0;
@@ -363,7 +361,7 @@ tell_loop(void *arg, const char *path)
 	if (strncmp(name, "loop", 4) != 0 || !sysfs_dev(path, &dev) ||
 		has_dev(s->u, dev) || is_above(s->u, dev) || !node_behind_loop(path, &n))
 		return true;
-	if (is_node(s->u, &n))
+	if (usage_is_node(s->u, &n))
 		usage_add(s->u, "the loop device /dev/%s is over %s", name, s->u->name);
 	else if (s->own_known && n.dev == s->own.dev && n.ino == s->own.ino)
 		usage_add(s->u, "the loop device /dev/%s is over the same file as %s",
@@ -397,7 +395,7 @@ tell_export(void *arg, const char *path)
 	struct node n;
 
 	if (sysfs_read(path, s->file, offered, sizeof(offered)) &&
-		node_look(AT_FDCWD, offered, &n) && is_node(s->u, &n))
+		node_look(AT_FDCWD, offered, &n) && usage_is_node(s->u, &n))
 		usage_add(s->u, "%s is exported by %s", s->u->name, path);
 	return true;
 }
@@ -504,57 +502,4 @@ usage_beneath(struct usage *u, const char *keep_path, struct err *e)
 		break;
 	}
 	return 0;
-}
-
-/* Says whether fd of the process in dir was opened for writing (proc(5), fdinfo). */
-static bool
-is_writer(const char *dir, const char *fd)
-{
-	char path[64];
-	char text[256];
-	const char *flags;
-
-	snprintf(path, sizeof(path), "fdinfo/%.20s", fd);
-	if (!sysfs_read(dir, path, text, sizeof(text)))
-		return false;
-	flags = strstr(text, "flags:");
-	return flags != NULL && (strtoul(flags + 6, NULL, 8) & O_ACCMODE) != O_RDONLY;
-}
-
-struct writer_search {
-	struct usage *u;
-	const char *process; /* "/proc/123" */
-};
-
-static bool
-tell_writer(void *arg, const char *path)
-{
-	struct writer_search *s = arg;
-	char name[64];
-	struct node n;
-
-	if (!node_look(AT_FDCWD, path, &n) || !is_node(s->u, &n) ||
-		!is_writer(s->process, sysfs_name(path)))
-		return true;
-	sysfs_read(s->process, "comm", name, sizeof(name));
-	usage_add(s->u, "%s is open for writing in process %s (%s)", s->u->name,
-		sysfs_name(s->process), name);
-	return false;
-}
-
-static bool
-search_writers(void *arg, const char *path)
-{
-	struct writer_search s = {arg, path};
-	const char *pid = sysfs_name(path);
-
-	if (isdigit((unsigned char)pid[0]) && strtol(pid, NULL, 10) != (long)getpid())
-		sysfs_each(path, "fd", tell_writer, &s);
-	return true;
-}
-
-void
-usage_writers(struct usage *u)
-{
-	sysfs_each("/proc", "", search_writers, u);
 }

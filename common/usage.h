@@ -18,6 +18,7 @@
 #define USAGE_NAME_MAX 256
 
 struct err;
+struct node;
 struct str;
 
 struct usage {
@@ -67,7 +68,13 @@ void usage_exports(struct usage *u, const char *configfs);
  * on it, through any number of layers. ERR_IO. */
 int usage_beneath(struct usage *u, const char *keep_path, struct err *e);
 
-/* usage_writers looks for other processes that have it open for writing. */
-void usage_writers(struct usage *u);
+/* usage_is_node says whether n is it, or a partition of it. */
+bool usage_is_node(const struct usage *u, const struct node *n);
+
+/* usage_dev_name writes "/dev/" and the kernel's name of a device, and returns buf. */
+const char *usage_dev_name(dev_t dev, char buf[USAGE_NAME_MAX]);
+
+/* usage_unescape undoes the \040 of a path in /proc, in place. */
+void usage_unescape(char *text);
 
 #endif

@@ -54,6 +54,34 @@ writer_is_ready() { readlink "/proc/$writer/fd/0" | grep -q loop; }
 within 10 writer_is_ready
 refused "$loop" "$loop is open for writing in process $writer (sleep)"
 
+# kept HOW WORDS: the helper keeps a drive and then a file that way, both refused.
+kept()
+{
+	make_loop "$1" 8
+	make_file "$1-file" 8
+	for kept in "$loop" "$dir/$1-file"; do
+		mkfifo "$dir/keep"
+		"$helper" "$1" "$kept" <"$dir/keep" >"$dir/held" &
+		background $!
+		keeper=$!
+		exec 3>"$dir/keep"
+		within 10 grep -q held "$dir/held"
+		refused "$kept" "$kept is $2 in process $keeper (helper)"
+		bench_refused "$kept" "$kept is $2 in process $keeper (helper)"
+		exec 3>&-
+		wait "$keeper"
+		rm "$dir/keep"
+	done
+}
+
+say "ways to write without a descriptor"
+kept map "mapped for writing"
+if [ "$(cat /proc/sys/kernel/io_uring_disabled 2>/dev/null)" = 2 ]; then
+	say "not tried: io_uring is switched off here"
+else
+	kept ring "registered with io_uring"
+fi
+
 say "a file behind a loop device, and two devices over one file"
 make_loop shared 8
 first=$loop

@@ -3,17 +3,23 @@
  *
  *   drive PATH [SERIAL]  identity as in a run program, then its key; with another serial
  *   reasons PATH KEEP    why the guard would not have it written to; KEEP is its
- * keep_path hold PATH            keeps it open exclusively until standard input ends
+ *                        keep_path
+ *   hold PATH            keeps it open exclusively until standard input ends
+ *   map PATH             keeps it mapped, shared and with no descriptor, just so
+ *   ring PATH            keeps it registered with io_uring, just so
  *   spool DIR            each record: number, kind, JSON
  *   steps SUITE PATH     the steps of a suite for that drive, then its region's length
  *   ask DIR JSON         sends a message to the runner's socket and prints the answer
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/io_uring.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -85,19 +91,49 @@ print_reasons(const char *path, const char *keep_path)
 }
 
 static int
-hold(const char *path)
+held(void)
 {
 	char c;
-	int fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
 
-	if (fd < 0)
-		return say_errno(path);
 	printf("held\n");
 	fflush(stdout);
 	while (read(STDIN_FILENO, &c, 1) > 0)
 		;
-	close(fd);
 	return 0;
+}
+
+static int
+hold(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
+
+	return fd < 0 ? say_errno(path) : held();
+}
+
+static int
+map(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (at == MAP_FAILED)
+		return say_errno(path);
+	close(fd);
+	return held();
+}
+
+static int
+ring(const char *path)
+{
+	struct io_uring_params p = {0};
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	int r = (int)syscall(SYS_io_uring_setup, 2, &p);
+
+	if (fd < 0 || r < 0 ||
+		syscall(SYS_io_uring_register, r, IORING_REGISTER_FILES, &fd, 1) != 0)
+		return say_errno(path);
+	close(fd);
+	return held();
 }
 
 static json_t *
@@ -233,12 +269,17 @@ main(int argc, char **argv)
 		return print_reasons(argv[2], argv[3]);
 	if (strcmp(verb, "hold") == 0)
 		return hold(argv[2]);
+	if (strcmp(verb, "map") == 0)
+		return map(argv[2]);
+	if (strcmp(verb, "ring") == 0)
+		return ring(argv[2]);
 	if (strcmp(verb, "spool") == 0)
 		return print_spool(argv[2]);
 	if (strcmp(verb, "steps") == 0 && argc > 3)
 		return print_steps(argv[2], argv[3]);
 	if (strcmp(verb, "ask") == 0 && argc > 3)
 		return ask(argv[2], argv[3]);
-	fprintf(stderr, "usage: helper drive|reasons|hold|spool|steps|ask ...\n");
+	fprintf(stderr,
+		"usage: helper drive|reasons|hold|map|ring|spool|steps|ask ...\n");
 	return 2;
 }

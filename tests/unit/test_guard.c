@@ -10,6 +10,7 @@
 
 #include "common/str.h"
 #include "common/usage.h"
+#include "common/writers.h"
 #include "tests/unit/top_rig.h"
 
 static char file[64], link_to[64];
@@ -210,6 +211,117 @@ START_TEST(exports_by_targets_of_the_kernel_are_named)
 }
 END_TEST
 
+/* What a /proc of our own, in which pid 77 has that descriptor 5, tells of u. */
+static const char *
+told_of(struct usage *u, const char *link)
+{
+	static struct str s;
+	char proc[64];
+
+	top_put_line("proc/77/comm", "other");
+	top_put_line("proc/77/fd/0", "");
+	snprintf(proc, sizeof(proc), "%s/proc/77/fd/5", top);
+	unlink(proc);
+	ck_assert_int_eq(symlink(link, proc), 0);
+	snprintf(proc, sizeof(proc), "%s/proc", top);
+	str_reset(&s);
+	u->reasons = &s;
+	writers_find(u, proc);
+	return str_text(&s);
+}
+
+/* The file, as usage_init finds it. */
+static struct usage
+usage_of_file(void)
+{
+	struct str s = {0};
+	struct err e = {0};
+	struct usage u;
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+	OK(usage_init(&u, fd, NULL, &s, &e));
+	close(fd);
+	return u;
+}
+
+START_TEST(a_file_registered_with_a_ring_is_a_way_to_write)
+{
+	struct usage u = usage_of_file();
+	struct usage disk = {.name = "/dev/loop", .devs = {1}, .n_devs = 1};
+	char files[256];
+
+	snprintf(files, sizeof(files),
+		"flags:\t02\nUserFiles:\t2\n    0: /dev/null\n    3: %s\nUserBufs:\t0\n",
+		file);
+	top_put_text("proc/77/fdinfo/5", files);
+	ck_assert_str_eq(told_of(&disk, "anon_inode:[io_uring]"), "");
+	ck_assert_str_eq(told_of(&u, "anon_inode:[eventfd]"), "");
+	ck_assert_msg(strstr(told_of(&u, "anon_inode:[io_uring]"),
+			      "a.img is registered with io_uring in process 77 (other)"),
+		"%s", told_of(&u, "anon_inode:[io_uring]"));
+	top_put_text("proc/77/fdinfo/5",
+		"UserFiles:\t1\n    0: /dev/null\nUserBufs:\t1\n    0: /dev/x/a.img\n");
+	ck_assert_str_eq(told_of(&u, "anon_inode:[io_uring]"), "");
+}
+END_TEST
+
+START_TEST(a_path_of_another_namespace_is_known_by_its_name)
+{
+	struct usage u = usage_of_file();
+
+	top_put_text("proc/77/fdinfo/5", "UserFiles:\t1\n    0: /not/here/a.img\n");
+	ck_assert_str_ne(told_of(&u, "anon_inode:[io_uring]"), "");
+	top_put_text("proc/77/fdinfo/5", "UserFiles:\t1\n    0: /not/here/b.img\n");
+	ck_assert_str_eq(told_of(&u, "anon_inode:[io_uring]"), "");
+}
+END_TEST
+
+START_TEST(a_shared_mapping_is_a_way_to_write)
+{
+	struct usage u = usage_of_file();
+	char name[64];
+
+	top_put_text("proc/77/maps",
+		"00400000-00500000 rw-p 00000000 fe:00 12                    /bin/x\n"
+		"00600000-00700000 rw-s 00000000 00:01 0                     "
+		"/dev/zero\n");
+	top_put_line("proc/77/map_files/1-2", "");
+	for (const char *const *m = (const char *const[]){"400000-500000",
+		     "600000-700000", "800000-900000", NULL};
+		*m != NULL; m++) {
+		snprintf(name, sizeof(name), "%s/proc/77/map_files/%s", top, *m);
+		ck_assert_int_eq(symlink(file, name), 0);
+	}
+	ck_assert_str_eq(told_of(&u, "/dev/null"), "");
+	top_put_text("proc/77/maps",
+		"00800000-00900000 r--s 00000000 fe:00 12                    /a.img\n");
+	ck_assert_msg(strstr(told_of(&u, "/dev/null"),
+			      "a.img is mapped for writing in process 77 (other)"),
+		"%s", told_of(&u, "/dev/null"));
+}
+END_TEST
+
+/* /dev/null stands for the generic device: what counts is its number. */
+START_TEST(the_generic_device_of_a_drive_is_a_way_to_write)
+{
+	struct usage u = {.name = "/dev/nvme0n1", .devs = {1}, .n_devs = 1};
+	struct usage scsi = {.name = "/dev/sdz", .devs = {1}, .n_devs = 1};
+
+	snprintf(u.dir, sizeof(u.dir), "%s/nvme0/nvme0n1", top);
+	top_put_line("nvme0/ng0n2/dev", "1:3");
+	ck_assert_str_eq(told_of(&u, "/dev/null"), "");
+	top_put_line("nvme0/ng0n1/dev", "1:3");
+	ck_assert_str_eq(told_of(&u, "/dev/null"),
+		"/dev/nvme0n1 is open for commands (NVMe or SCSI generic) in process 77 "
+		"(other)");
+	ck_assert_str_eq(told_of(&u, "/dev/zero"), "");
+	snprintf(scsi.dir, sizeof(scsi.dir), "%s/sdz", top);
+	top_put_line("sdz/device/scsi_generic/sg3/dev", "1:3");
+	ck_assert_str_ne(told_of(&scsi, "/dev/null"), "");
+	ck_assert_str_eq(told_of(&scsi, "/dev/zero"), "");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -228,5 +340,9 @@ main(void)
 	tcase_add_test(tc, holders_of_a_disk_and_its_partitions_are_named);
 	tcase_add_test(tc, signatures_of_two_kinds_are_told);
 	tcase_add_test(tc, exports_by_targets_of_the_kernel_are_named);
+	tcase_add_test(tc, a_file_registered_with_a_ring_is_a_way_to_write);
+	tcase_add_test(tc, a_path_of_another_namespace_is_known_by_its_name);
+	tcase_add_test(tc, a_shared_mapping_is_a_way_to_write);
+	tcase_add_test(tc, the_generic_device_of_a_drive_is_a_way_to_write);
 	return unit_run("guard", tc);
 }

@@ -281,7 +281,9 @@ fill_from_json(const json_t *o, const char *at, struct step *s, struct err *e)
 	workload_plain(&s->workload, 0, 0, (uint32_t)block);
 	s->workload.in_flight = (uint32_t)in_flight;
 	s->workload.workers = 1;
-	return 0;
+	return workload_check_buffers((uint32_t)block, (uint32_t)in_flight, e) == 0
+		       ? 0
+		       : err_at(e, "%s/in_flight", at);
 }
 
 static int

@@ -131,6 +131,8 @@ suite_read_fill(
 		json_need_int(fill, at, "in_flight", 1, WORKLOAD_IN_FLIGHT_MAX,
 			&in_flight, e) != 0)
 		return -1;
+	if (workload_check_buffers((uint32_t)block, (uint32_t)in_flight, e) != 0)
+		return err_at(e, "%s/in_flight", at);
 	*ret_f = (struct suite_fill){
 		(uint32_t)passes, (uint32_t)block, (uint32_t)in_flight};
 	return 0;

@@ -150,6 +150,29 @@ check_zeroes(const struct workload *w, struct err *e)
 }
 
 int
+workload_check_buffers(uint32_t block_bytes, uint32_t in_flight, struct err *e)
+{
+	char block[40], most[40];
+
+	if ((uint64_t)block_bytes * in_flight <= WORKLOAD_BUFFERS_MAX)
+		return 0;
+	err_set(e, ERR_INVALID, "%u I/Os of %s in flight need more than %s of memory",
+		in_flight, format_size(block_bytes, block, sizeof(block)),
+		format_size(WORKLOAD_BUFFERS_MAX, most, sizeof(most)));
+	return err_fix(e, "keep at most %llu of these in flight",
+		(unsigned long long)(WORKLOAD_BUFFERS_MAX / block_bytes));
+}
+
+/* What the streams and their number in flight must be together. */
+static int
+check_in_flight(const struct workload *w, struct err *e)
+{
+	return check_zeroes(w, e) != 0
+		       ? -1
+		       : workload_check_buffers(workload_block_max(w), w->in_flight, e);
+}
+
+int
 workload_check(const struct workload *w, struct err *e)
 {
 	if (w->n_streams == 0 || w->n_streams > WORKLOAD_STREAMS_MAX)
@@ -158,7 +181,7 @@ workload_check(const struct workload *w, struct err *e)
 	for (size_t i = 0; i < w->n_streams; i++)
 		if (flow_check(&w->streams[i], e) != 0)
 			return -1;
-	return check_shares(w, e) != 0 ? -1 : check_zeroes(w, e);
+	return check_shares(w, e) != 0 ? -1 : check_in_flight(w, e);
 }
 
 int
@@ -220,7 +243,7 @@ read_counts(const json_t *o, const char *at, struct workload *w, struct err *e)
 		return err_fix(e, "each worker needs at least one I/O in flight");
 	w->in_flight = (uint32_t)in_flight;
 	w->workers = (uint32_t)workers;
-	return check_zeroes(w, e) == 0 ? 0 : err_at(e, "%s/in_flight", at);
+	return check_in_flight(w, e) == 0 ? 0 : err_at(e, "%s/in_flight", at);
 }
 
 /* The list of streams; `at` is its workload. */

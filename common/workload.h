@@ -18,6 +18,8 @@ struct err;
 #define WORKLOAD_IN_FLIGHT_MAX 4096
 #define WORKLOAD_BLOCK_MAX FLOW_BLOCK_MAX
 #define WORKLOAD_STREAMS_MAX 8
+/* Bytes of memory for all I/Os in flight of a load, each of its largest block. */
+#define WORKLOAD_BUFFERS_MAX (UINT64_C(8) << 30)
 
 struct workload {
 	char id[WORKLOAD_ID_MAX]; /* [a-z0-9][a-z0-9-]* */
@@ -65,9 +67,13 @@ unsigned workload_operations(const struct workload *w);
  * only flushes. */
 uint32_t workload_block_max(const struct workload *w);
 
+/* workload_check_buffers wants blocks of so many bytes, so many in flight, to fit
+ * WORKLOAD_BUFFERS_MAX. ERR_INVALID, no pointer. */
+int workload_check_buffers(uint32_t block_bytes, uint32_t in_flight, struct err *e);
+
 /* workload_check wants all that is said at the members of the workload's streams, that
- * their shares sum to 100, and no more than 1 in flight where all I/Os are write-zeroes.
- * ERR_INVALID, no pointer. */
+ * their shares sum to 100, no more than 1 in flight where all I/Os are write-zeroes, and
+ * workload_check_buffers. ERR_INVALID, no pointer. */
 int workload_check(const struct workload *w, struct err *e);
 
 /* workload_fits is flow_fits for each stream. ERR_INVALID, no pointer. */

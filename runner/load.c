@@ -35,9 +35,6 @@
 /* Arrivals that may wait, over all workers; more are dropped. */
 #define BACKLOG_MAX (1U << 20)
 
-/* Most memory for buffers, bytes. */
-#define BUFFERS_MAX (UINT64_C(8) << 30)
-
 #define RATE_MAX 1e8
 
 struct member {
@@ -102,7 +99,6 @@ static int
 check_workload(const struct load *l, struct err *e)
 {
 	const struct workload *w = &l->workload;
-	char block[40];
 
 	if (w->in_flight == 0 || w->in_flight > WORKLOAD_IN_FLIGHT_MAX)
 		return err_set(e, ERR_INVALID,
@@ -122,11 +118,6 @@ check_workload(const struct load *l, struct err *e)
 		!share_is_percent(l->dedupe_percent))
 		return err_set(e, ERR_INVALID,
 			"shares of data that compress or repeat are 0%% to 100%%");
-	if ((uint64_t)workload_block_max(w) * w->in_flight > BUFFERS_MAX)
-		return err_set(e, ERR_LIMIT,
-			"%u I/Os of %s in flight need more than 8GiB of memory",
-			w->in_flight,
-			format_size(workload_block_max(w), block, sizeof(block)));
 	if (l->one_pass != 0 && !workload_is_plain(w))
 		return err_set(e, ERR_INVALID, "one pass has one block size");
 	return 0;

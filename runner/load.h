@@ -100,8 +100,8 @@ int load_run(const struct load *l, struct load_result *ret_r, struct err *e);
 
 /*
  * load_check says whether the load can be run at all: its numbers, that the descriptor
- * permits it, that the region lies on the drive. No I/O. Errors: ERR_INVALID, ERR_LIMIT,
- * ERR_IO. load_run begins with it.
+ * permits it, that the region lies on the drive. No I/O. Errors: ERR_INVALID, ERR_IO.
+ * load_run begins with it.
  */
 int load_check(const struct load *l, struct err *e);
 

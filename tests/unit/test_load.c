@@ -627,7 +627,7 @@ START_TEST(loads_that_cannot_be_are_refused)
 	l = null_load(NULL);
 	workload_plain(&l.workload, 100, 100, 16 << 20);
 	l.workload.in_flight = 4096;
-	FAILS(load_run(&l, &r, &e), ERR_LIMIT, "8GiB");
+	FAILS(load_run(&l, &r, &e), ERR_INVALID, "8GiB");
 	l = null_load(NULL);
 	workload_plain(&l.workload, 100, 100, 0);
 	FAILS(load_run(&l, &r, &e), ERR_INVALID, "a block is a multiple of 512 bytes");

@@ -115,10 +115,34 @@ trim(char *text)
 	return text;
 }
 
+/* A file of options that is being read. */
+struct reading {
+	const struct opt_set *s;
+	void *opts;
+	int line;   /* number of the present one, from 1 */
+	int *given; /* for each row the line that gave it, 0 for none */
+};
+
+/* Two values of one name are a slip: whoever edits the first one would wonder. */
+static int
+give_once(struct reading *r, const struct opt *o, struct err *e)
+{
+	int *given = &r->given[o - r->s->rows];
+
+	if (*given != 0) {
+		err_set(e, ERR_INVALID, "%s was given in line %d already", o->name,
+			*given);
+		return err_fix(e, "remove one of the two lines");
+	}
+	*given = r->line;
+	return 0;
+}
+
 /* One line of a file: `name = value`, or blank, or a comment from # on. */
 static int
-set_line(const struct opt_set *s, void *opts, char *line, struct err *e)
+set_line(struct reading *r, char *line, struct err *e)
 {
+	const struct opt_set *s = r->s;
 	char *name, *value, *equals;
 	const struct opt *o;
 
@@ -138,16 +162,16 @@ set_line(const struct opt_set *s, void *opts, char *line, struct err *e)
 		err_set(e, ERR_INVALID, "unknown option \"%.60s\"", name);
 		return err_fix(e, "%s --help lists the options", s->program);
 	}
-	return set(o, opts, value, e);
+	return give_once(r, o, e) != 0 ? -1 : set(o, r->opts, value, e);
 }
 
 static int
 load_file(const struct opt_set *s, const char *path, bool must, void *opts, struct err *e)
 {
+	struct reading r = {.s = s, .opts = opts};
 	FILE *f = fopen(path, "re");
 	char *line = NULL;
 	size_t cap = 0;
-	int number = 0;
 	int rc = 0;
 
 	if (f == NULL && errno == ENOENT && !must)
@@ -155,12 +179,17 @@ load_file(const struct opt_set *s, const char *path, bool must, void *opts, stru
 	if (f == NULL)
 		return err_errno(e, errno == ENOENT ? ERR_NOTFOUND : ERR_IO, errno,
 			"open %s", path);
-	while (rc == 0 && getline(&line, &cap, f) >= 0) {
-		number++;
-		rc = set_line(s, opts, line, e);
+	r.given = xcalloc(s->n_rows, sizeof(*r.given));
+	while (rc == 0 && (errno = 0, getline(&line, &cap, f)) >= 0) {
+		r.line++;
+		rc = set_line(&r, line, e);
 	}
 	if (rc != 0)
-		err_ctx(e, "%s:%d", path, number);
+		err_ctx(e, "%s:%d", path, r.line);
+	else if (ferror(f)) /* a directory can be opened, too */
+		rc = err_set(
+			e, ERR_INVALID, "%s cannot be read: %s", path, strerror(errno));
+	free(r.given);
 	free(line);
 	fclose(f);
 	return rc;

@@ -126,6 +126,8 @@ START_TEST(mistakes_in_a_file_name_file_and_line)
 		{"late_after = 2h\n", "\"2h\" is not within 1s to 1h"},
 		{"tls = maybe\n", ":1: tls: \"maybe\" is neither yes nor no"},
 		{"tls\n", "not of the form name = value"},
+		{"tls = no\nlate-after = 2s\n\nlate_after = 3s\n",
+			":4: late_after was given in line 2 already"},
 	};
 	struct err e = {0};
 	struct opts o;
@@ -137,6 +139,17 @@ START_TEST(mistakes_in_a_file_name_file_and_line)
 		opt_fini(&set, &o);
 		unlink(path);
 	}
+}
+END_TEST
+
+START_TEST(a_directory_is_no_file_of_options)
+{
+	struct err e = {0};
+	struct opts o;
+
+	FAILS(load(&o, &e, ARGS("--config", "/tmp")), ERR_INVALID,
+		"/tmp cannot be read: Is a directory");
+	opt_fini(&set, &o);
 }
 END_TEST
 
@@ -195,6 +208,7 @@ main(void)
 	tcase_add_test(tc, command_line_beats_environment_beats_file_beats_default);
 	tcase_add_test(tc, a_file_of_the_site_is_read_before_the_default_one);
 	tcase_add_test(tc, mistakes_in_a_file_name_file_and_line);
+	tcase_add_test(tc, a_directory_is_no_file_of_options);
 	tcase_add_test(tc, mistakes_on_the_command_line_are_named);
 	tcase_add_test(tc, other_arguments_are_left_in_order);
 	tcase_add_test(tc, help_shows_every_option_with_default_and_range);

@@ -50,49 +50,60 @@ add_attention(json_t *list, const json_t *what, const char *where, const char *s
 	json_array_append_new(list, row);
 }
 
+/* A node that does not do its part: why, and what to do. */
+static void
+look_at_absent(json_t *attention, const json_t *node, int64_t now_ns)
+{
+	const char *name = json_text_of(node, "name");
+	const char *trouble = json_text_of(node, "trouble");
+	bool heard = json_text_of(node, "last_seen")[0] != '\0';
+	struct str why = {0};
+	struct str state = {0};
+	struct str help = {0};
+
+	show_node_state(node, &state);
+	str_printf(&help, "on %s: systemctl %s ssdlab-agent", name,
+		heard ? "status" : "enable --now");
+	if (show_text_is(node, "observed", "incompatible")) {
+		str_puts(&why, trouble);
+		if (strstr(trouble, "later epoch") != NULL) {
+			str_reset(&help);
+			str_puts(&help, "systemctl restart ssdlab-controller, if its "
+					"database is the right one");
+		}
+	} else if (heard) {
+		str_puts(&why, "its agent was last heard ");
+		human_ago(json_text_of(node, "last_seen"), now_ns, &why);
+	} else {
+		str_puts(&why, "has joined but was never heard");
+	}
+	add_attention(attention, node, name, str_text(&state),
+		json_string(str_text(&why)), str_text(&help));
+	str_fini(&state);
+	str_fini(&help);
+	str_fini(&why);
+}
+
 static void
 look_at_nodes(json_t *status, int64_t now_ns)
 {
+	json_t *attention = json_object_get(status, "attention");
 	json_t *node;
 	size_t i;
 
 	json_array_foreach (json_object_get(status, "nodes"), i, node) {
-		const char *observed = json_text_of(node, "observed");
 		const char *trouble = json_text_of(node, "trouble");
-		bool heard = json_text_of(node, "last_seen")[0] != '\0';
-		struct str why = {0};
-		struct str state = {0};
-		struct str help = {0};
 
-		if (trouble[0] != '\0')
-			add_attention(json_object_get(status, "attention"), node,
-				json_text_of(node, "name"), "trouble",
-				json_string(trouble),
+		if (trouble[0] != '\0' && !show_text_is(node, "observed", "incompatible"))
+			add_attention(attention, node, json_text_of(node, "name"),
+				"trouble", json_string(trouble),
 				strstr(trouble, "there is room") != NULL
 					? "make room on that machine"
 					: "put it right on that machine");
-		if (strcmp(observed, "online") == 0 ||
-			show_text_is(node, "admin", "pending") ||
-			show_text_is(node, "admin", "retired"))
-			continue;
-		show_node_state(node, &state);
-		str_printf(&help, "on %s: systemctl %s ssdlab-agent",
-			json_text_of(node, "name"), heard ? "status" : "enable --now");
-		if (strcmp(observed, "incompatible") == 0) {
-			str_printf(
-				&why, "its agent is %s", json_text_of(node, "version"));
-		} else if (heard) {
-			str_puts(&why, "its agent was last heard ");
-			human_ago(json_text_of(node, "last_seen"), now_ns, &why);
-		} else {
-			str_puts(&why, "has joined but was never heard");
-		}
-		add_attention(json_object_get(status, "attention"), node,
-			json_text_of(node, "name"), str_text(&state),
-			json_string(str_text(&why)), str_text(&help));
-		str_fini(&state);
-		str_fini(&help);
-		str_fini(&why);
+		if (!show_text_is(node, "observed", "online") &&
+			!show_text_is(node, "admin", "pending") &&
+			!show_text_is(node, "admin", "retired"))
+			look_at_absent(attention, node, now_ns);
 	}
 }
 

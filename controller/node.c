@@ -6,6 +6,7 @@
 
 #include "common/err.h"
 #include "common/json.h"
+#include "common/log.h"
 #include "controller/api.h"
 #include "controller/doc.h"
 #include "controller/event.h"
@@ -112,6 +113,8 @@ node_observe(struct tx *t, int64_t node, enum node_observed_event ev, const char
 		return -1;
 	if (c.to == c.from)
 		return 0;
+	if (c.to == NODE_IS_INCOMPATIBLE)
+		log_warn("node.incompatible", "node=n%" PRId64 " why=%s", node, why);
 	tx_notify(t, NOTIFY_SCHED, 0);
 	return mark_unknown(t, node, c.to == NODE_IS_LOST, actor, e);
 }

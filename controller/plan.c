@@ -92,7 +92,7 @@ node_blockers(const struct plan_node *n)
 	};
 	uint32_t full = n->running >= n->max_runs ? BIT(NODE_FULL) : 0;
 
-	if (n->trouble[0] != '\0')
+	if (n->trouble[0] != '\0' && n->observed != NODE_IS_INCOMPATIBLE)
 		full |= BIT(NODE_TROUBLE);
 	return of_admin[n->admin] | of_observed[n->observed] | full;
 }
@@ -337,7 +337,8 @@ node_text(enum blocker b, const struct plan_node *n)
 	case BLOCKER_NODE_LOST:
 		return json_sprintf("node %s is lost: nothing is heard of it", n->name);
 	case BLOCKER_NODE_INCOMPATIBLE:
-		return json_sprintf("node %s does not fit this controller", n->name);
+		return json_sprintf(
+			"node %s does not fit this controller: %s", n->name, n->trouble);
 	case BLOCKER_NODE_TROUBLE:
 		return json_sprintf("node %s says: %s", n->name, n->trouble);
 	default:

@@ -294,9 +294,9 @@ check_epoch(struct tx *t, const struct report *r, bool just_enrolled, char **ret
 		return r->fence > 0 ? lease_raise(t, r->fence, e) : 0;
 	}
 	*ret_why = xasprintf(
-		"it has seen epoch %" PRIu64
-		" of a controller and this one is at %" PRIu64
-		": if this database is the right one, restart the controller",
+		"it has seen a later epoch, %" PRIu64 ", than this controller's, %" PRIu64
+		"; was the database restored? if it is the right one, restart the "
+		"controller",
 		r->epoch_seen, epoch);
 	return tx_exec(t, e,
 		"UPDATE meta SET value = ?1 WHERE key = 'epoch' AND value < ?1", "i",
@@ -344,7 +344,7 @@ take_head(struct tx *t, int64_t node, const struct report *r, const char *actor,
 			" WHERE id = ?3",
 			"iii", r->clock_ahead_ns, r->clock_doubt_ns, node);
 	if (rc == 0)
-		rc = node_trouble(t, node, r->trouble, actor, e);
+		rc = node_trouble(t, node, why != NULL ? why : r->trouble, actor, e);
 	if (rc == 0)
 		rc = node_observe(t, node, why != NULL ? NODE_SEE_REFUSE : NODE_SEE_SEEN,
 			why != NULL ? why : "", actor, e);

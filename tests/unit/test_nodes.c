@@ -518,12 +518,15 @@ START_TEST(a_node_that_has_seen_a_later_epoch_gets_nothing_new_until_a_restart)
 	rig_is("SELECT why LIKE '%restart the controller%' FROM transition"
 	       " WHERE to_state = 'incompatible'",
 		"1");
+	rig_is("SELECT trouble LIKE 'it has seen a later epoch, 7, than this '"
+	       " || 'controller''s, 1; was the database restored?%' FROM node",
+		"1");
 	/* the next start counts on from there */
 	rig_is("SELECT value FROM meta WHERE key = 'epoch'", "7");
 	FAILS(lab_ask(api_agents_reconcile, lab_first, report_of_epoch("4294967296"), &e),
 		ERR_INVALID, "no controller has had");
 	OK(lab_ask(api_agents_reconcile, lab_first, report_of_epoch("1"), &e));
-	rig_is("SELECT observed FROM node", "online");
+	rig_is("SELECT observed || trouble FROM node", "online");
 	lab_run_is(1, "running");
 	lab_down();
 }
@@ -562,6 +565,7 @@ START_TEST(an_agent_of_another_protocol_keeps_what_it_has)
 	json_put(report, "protocol", json_pack("[i,i]", 2, 3));
 	OK(lab_ask(api_agents_reconcile, lab_first, report, &e));
 	rig_is("SELECT observed FROM node", "incompatible");
+	rig_is("SELECT trouble LIKE '%upgrade the older one' FROM node", "1");
 	ck_assert_msg(strstr(lab_doc(), "\"do\":\"keep\"") != NULL, "%s", lab_doc());
 	lab_run_is(1, "running");
 	lab_down();

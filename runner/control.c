@@ -234,8 +234,6 @@ control_poll(struct control *c, const struct control_status *status, int wait_ms
 {
 	if (poll(c->fds, AT_CLIENTS + CLIENTS_MAX, wait_ms) <= 0)
 		return;
-	if (c->fds[AT_SIGNALS].revents != 0)
-		read_signals(c);
 	if (c->fds[AT_LISTENER].revents != 0)
 		accept_client(c);
 	for (size_t i = AT_CLIENTS; i < AT_CLIENTS + CLIENTS_MAX; i++) {
@@ -246,4 +244,7 @@ control_poll(struct control *c, const struct control_status *status, int wait_ms
 		close(p->fd);
 		p->fd = -1;
 	}
+	/* Last: a message that waits says more than the signal that came with it. */
+	if (c->fds[AT_SIGNALS].revents != 0)
+		read_signals(c);
 }

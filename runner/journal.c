@@ -239,7 +239,9 @@ load(struct journal *j, bool *ret_closed, struct err *e)
 	char boot[BOOT_BYTES];
 	struct stat st;
 
-	if (fstat(j->fd, &st) != 0 || pread(j->fd, heads, sizeof(heads), 0) < 0)
+	if (fstat(j->fd, &st) != 0)
+		return err_errno(e, ERR_IO, errno, "look at the journal");
+	if (S_ISREG(st.st_mode) && pread(j->fd, heads, sizeof(heads), 0) < 0)
 		return err_errno(e, ERR_IO, errno, "read the journal");
 	if (!S_ISREG(st.st_mode) || (size_t)st.st_size < WORDS_AT)
 		return err_set(e, ERR_INVALID, "this is no journal of ssdlab-runner");
@@ -375,7 +377,8 @@ open_file(struct journal *j, const char *path, const struct journal_config *c,
 {
 	bool closed;
 
-	j->fd = open(path, (j->read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC);
+	/* O_NONBLOCK: a FIFO would be waited for. */
+	j->fd = open(path, (j->read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
 	if (j->fd < 0 && errno == ENOENT && c != NULL)
 		return make(j, path, c, e);
 	if (j->fd < 0)

@@ -463,8 +463,17 @@ step_open(struct worker *w)
 		cpu_relax();
 }
 
-/* Waits for what is in flight, and gives up what waits for a slot. Only a failed engine
- * may keep some of it. */
+/* An engine that failed may keep some I/Os for ever. Without a device none is lost when a
+ * load is stopped, however long its script makes them take. */
+static bool
+may_keep_some(const struct worker *w)
+{
+	return w->report.engine_failure != 0 ||
+	       (w->ops->no_device &&
+		       atomic_load_explicit(&w->stop, memory_order_relaxed));
+}
+
+/* Waits for what is in flight, and gives up what waits for a slot. */
 static void
 drain(struct worker *w)
 {
@@ -472,7 +481,7 @@ drain(struct worker *w)
 	int64_t now;
 
 	while (w->in_flight > 0) {
-		bool failed = w->report.engine_failure != 0;
+		bool failed = may_keep_some(w);
 
 		if (failed && clock_mono() > give_up)
 			break;

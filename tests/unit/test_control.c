@@ -160,6 +160,24 @@ START_TEST(a_signal_is_a_reason_to_stop_but_cancels_nothing)
 }
 END_TEST
 
+/* A runner that was stopped finds both when it goes on. */
+START_TEST(a_message_says_more_than_the_signal_that_came_with_it)
+{
+	struct control *c = open_control();
+	int fd = connect_to();
+	const char text[] = "{\"do\":\"stop\",\"why\":\"cancelled by ann\"}";
+
+	ck_assert_int_gt(send(fd, text, strlen(text), 0), 0);
+	ck_assert_int_eq(raise(SIGTERM), 0);
+	control_poll(c, &status, 1000);
+	ck_assert_str_eq(control_stop_reason(c), "cancelled by ann");
+	ck_assert(control_is_cancelled(c));
+	ck_assert_uint_eq(control_stops(c), 2);
+	close(fd);
+	control_close(c);
+}
+END_TEST
+
 START_TEST(a_socket_that_is_left_from_before_is_replaced)
 {
 	struct control *c = open_control();
@@ -185,6 +203,7 @@ main(void)
 	tcase_add_test(tc, bad_messages_are_answered_and_harmless);
 	tcase_add_test(tc, clients_may_leave_and_too_many_are_turned_away);
 	tcase_add_test(tc, a_signal_is_a_reason_to_stop_but_cancels_nothing);
+	tcase_add_test(tc, a_message_says_more_than_the_signal_that_came_with_it);
 	tcase_add_test(tc, a_socket_that_is_left_from_before_is_replaced);
 	return unit_run("control", tc);
 }

@@ -38,6 +38,10 @@ START_TEST(what_is_no_good_journal_is_refused)
 	FAILS(journal_open(&j, path, &c, &e), ERR_STATE, "another process");
 	FAILS(journal_read(&j, path, &e), ERR_STATE, "another process");
 	FAILS(journal_read(&j, copy, &e), ERR_NOTFOUND, "open the journal");
+	ck_assert_int_eq(mkfifo(copy, 0600), 0); /* nobody writes to it, ever */
+	FAILS(journal_read(&j, copy, &e), ERR_INVALID, "this is no journal");
+	FAILS(journal_open(&j, copy, &c, &e), ERR_INVALID, "this is no journal");
+	unlink(copy);
 	write_blocks(0, 1);
 	close_all();
 	c.length -= BLOCK;

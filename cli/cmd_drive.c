@@ -145,6 +145,22 @@ describe(const json_t *drive, struct str *out)
 		json_text_of(drive, "path"));
 }
 
+/* Where the serial can be read: not where to copy it from, as typing it is to prove that
+ * the drive was looked at. A virtual drive has no other place. */
+static int
+fix_serial(const json_t *drive, struct err *e)
+{
+	const char *node = json_text_of(json_object_get(drive, "node"), "name");
+	const char *path = json_text_of(drive, "path");
+
+	if (json_is_true(json_object_get(drive, "virtual")))
+		return err_fix(e, "ssdlab drive show %s tells the serial it was given",
+			json_text_of(drive, "id"));
+	return err_fix(e, "read it off the drive's label, or on %.60s: %s %.60s", node,
+		show_text_is(drive, "kind", "nvme") ? "nvme id-ctrl" : "smartctl -i",
+		path);
+}
+
 /*
  * The serial as a person typed it: asked for on a terminal, else --serial or a line of
  * stdin. It must be the drive's: the controller compares too, but here nobody has to
@@ -181,14 +197,7 @@ typed_serial(struct cli *c, const json_t *drive, const char *what, char *buf, si
 	}
 	err_set(e, ERR_UNSAFE, "\"%.60s\" is not the serial of %s", buf,
 		json_text_of(drive, "id"));
-	/* not where to copy it from: typing it is to prove that the drive was looked at
-	 */
-	return err_fix(e,
-		"read it off the drive's label, or on %.60s: nvme id-ctrl %.60s "
-		"(smartctl "
-		"-i for SAS and SATA)",
-		json_text_of(json_object_get(drive, "node"), "name"),
-		json_text_of(drive, "path"));
+	return fix_serial(drive, e);
 }
 
 /* How a drive is after a verb, and the run that has to end for it. */

@@ -151,7 +151,9 @@ err_suggest(struct err *e, const char *name, const char *const names[])
 		}
 		snprintf(all + n, sizeof(all) - n, "%s%s", n > 0 ? ", " : "", names[i]);
 	}
-	if (best != NULL && least <= 2 && least < strlen(best))
+	if (best == NULL)
+		return err_fix(e, "leave it out; none is known here");
+	if (least <= 2 && least < strlen(best))
 		return err_fix(e, "did you mean \"%s\"?", best);
 	return err_fix(e, "known here: %s", all);
 }

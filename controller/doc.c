@@ -156,19 +156,22 @@ doc_label(const char *text, char **ret_key, char **ret_value, struct err *e)
 int
 doc_time(const char *name, const char *text, int64_t *ret_wall_ns, struct err *e)
 {
-	struct tm tm = {0};
+	struct tm tm = {0}, real;
 	const char *end = strptime(text, "%Y-%m-%d", &tm);
+	int64_t s;
 
 	if (end != NULL && *end == 'T')
 		end = strptime(end, "T%H:%M:%S", &tm);
 	if (end != NULL && *end == '.' && end[1 + strspn(end + 1, "0123456789")] == 'Z')
 		end += 1 + strspn(end + 1, "0123456789"); /* to the second is enough */
-	if (end == NULL ||
+	real = tm; /* timegm takes February 30 for March 2, and says so here */
+	s = (int64_t)timegm(&real);
+	if (end == NULL || real.tm_mday != tm.tm_mday ||
 		(strcmp(end, "Z") != 0 && (*end != '\0' || strlen(text) != 10))) {
 		err_set(e, ERR_INVALID, "query parameter %s: \"%.40s\" is not a time",
 			name, text);
 		return err_fix(e, "write it in UTC: 2026-11-30T12:00:00Z, or 2026-11-30");
 	}
-	*ret_wall_ns = (int64_t)timegm(&tm) * NS_PER_S;
+	*ret_wall_ns = s * NS_PER_S;
 	return 0;
 }

@@ -124,6 +124,8 @@ add_parameter(void *arg, enum MHD_ValueKind kind, const char *name, const char *
 	(void)kind;
 	if (value == NULL)
 		value = "";
+	if (name[0] == '\0' && value[0] == '\0')
+		return MHD_YES; /* between two "&" nothing is said */
 	if (!is_utf8(name) || !is_utf8(value))
 		err_set(e, ERR_INVALID, "the query is not UTF-8, or has a NUL");
 	else if (json_object_get(r->query, name) != NULL)

@@ -437,7 +437,7 @@ set_flag(struct bench_options *o, int c, char **argv, struct err *e)
 	size_t i = 0;
 
 	if (c == 'o')
-		return set_output(o, optarg, e);
+		return set_output(o, optarg, e) == 0 ? 0 : err_ctx(e, "-o");
 	if (c < FIRST_FLAG)
 		return refuse(argv[optind - 1], c, e);
 	i = (size_t)(c - FIRST_FLAG);

@@ -26,6 +26,8 @@ check_kind(const char *path, struct err *e)
 {
 	struct stat st;
 
+	if (path[0] == '\0')
+		return err_set(e, ERR_INVALID, "the name of the target is empty");
 	if (stat(path, &st) != 0)
 		return err_errno(
 			e, errno == ENOENT ? ERR_NOTFOUND : ERR_IO, errno, "%s", path);

@@ -395,6 +395,17 @@ START_TEST(bad_query_parameters_are_refused)
 }
 END_TEST
 
+START_TEST(where_no_parameter_is_known_the_cure_is_to_leave_it_out)
+{
+	static const char *const none[] = {NULL};
+	struct api_call c = {.args = "x=1"};
+	struct err e = {0};
+
+	FAILS(api_only_query(&c, none, &e), ERR_INVALID, "unknown query parameter \"x\"");
+	ck_assert_str_eq(e.fix, "leave it out; none is known here");
+}
+END_TEST
+
 START_TEST(what_has_not_changed_is_not_sent_again)
 {
 	char etag[40];
@@ -650,6 +661,7 @@ main(void)
 	tcase_add_test(tc, wrong_join_tokens_count_as_guesses);
 	tcase_add_test(tc, pages_link_to_the_next_one);
 	tcase_add_test(tc, bad_query_parameters_are_refused);
+	tcase_add_test(tc, where_no_parameter_is_known_the_cure_is_to_leave_it_out);
 	tcase_add_test(tc, what_has_not_changed_is_not_sent_again);
 	tcase_add_test(tc, a_repeated_post_does_nothing_twice);
 	tcase_add_test(tc, an_answer_that_holds_a_secret_is_not_kept);

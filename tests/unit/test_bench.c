@@ -399,7 +399,7 @@ START_TEST(what_cannot_be_read_is_named)
 	FAILS(parse("a --in-flight 0", &o, &e), ERR_INVALID, "--in-flight");
 	FAILS(parse("a --engine libaio", &o, &e), ERR_INVALID, "none of uring");
 	FAILS(parse("a --arrivals even", &o, &e), ERR_INVALID, "neither poisson");
-	FAILS(parse("a -o xml", &o, &e), ERR_INVALID, "neither table");
+	FAILS(parse("a -o xml", &o, &e), ERR_INVALID, "-o: \"xml\" is neither table");
 	FAILS(parse("a --rate 0/s", &o, &e), ERR_INVALID, "--rate");
 	FAILS(parse("a --rate 10k", &o, &e), ERR_INVALID, "for example 5000/s");
 	OK(parse("a --rate 5000", &o, &e));

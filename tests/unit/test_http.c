@@ -99,6 +99,7 @@ START_TEST(failures_are_problem_documents)
 	talk_is("GET /v/echo?a%00=b HTTP/1.1\r\n" AUTH END, 400, "query is not UTF-8");
 	talk_is("GET /v/echo?text=%2500 HTTP/1.1\r\n" AUTH END, 200, "%00");
 	talk_is("GET /v/echo?a=1&a=2 HTTP/1.1\r\n" AUTH END, 400, "a is given twice");
+	talk_is("GET /v/echo?&&&text=one&& HTTP/1.1\r\n" AUTH END, 200, "one");
 }
 END_TEST
 

@@ -299,6 +299,8 @@ START_TEST(runs_are_found_by_all_that_is_known_of_them)
 	no_list(api_runs_list, "state=sleeping", "never \"sleeping\"");
 	no_list(api_runs_list, "since=yesterday", "\"yesterday\" is not a time");
 	no_list(api_runs_list, "since=2023-11-14T22:13", "is not a time");
+	no_list(api_runs_list, "since=2026-02-30", "\"2026-02-30\" is not a time");
+	no_list(api_runs_list, "until=2023-02-29T00:00:00Z", "is not a time");
 	no_list(api_runs_list, "label=x", "\"x\" is no label");
 	no_list(api_runs_list, "node=sr-09", "no node sr-09");
 	no_list(api_runs_list, "campaign=r1", "query parameter campaign");

@@ -18,6 +18,8 @@ rank_path(struct cli *c, struct str *path, struct err *e)
 		client_query(path, "workload", c->flags[FLAG_WORKLOAD]);
 	if (c->flags[FLAG_SUITE] != NULL)
 		client_query(path, "suite", c->flags[FLAG_SUITE]);
+	if (c->flags[FLAG_FOREIGN] != NULL)
+		client_query(path, "foreign", "true");
 	if (c->flags[FLAG_CAMPAIGN] == NULL)
 		return 0;
 	if (ref_campaign(c->client, c->flags[FLAG_CAMPAIGN], &campaign, e) != 0)

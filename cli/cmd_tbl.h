@@ -56,12 +56,12 @@ CMD("import", "vdbench", "FILE", 1, 1, F(SUBJECT), ROWS | NAMES, cmd_import_vdbe
 CMD("import", "published", "FILE", 1, 1, 0, ROWS | NAMES, cmd_import_published,
 	"a table of published figures (CSV) as foreign results")
 CMD("foreign", "ls", "", 0, 0, 0, ROWS | NAMES, cmd_foreign_ls,
-	"the foreign results: measured elsewhere, in no ranking")
+	"the foreign results: measured elsewhere, in no ranking but with rank --foreign")
 CMD("foreign", "show", "RESULT", 1, 1, 0, ROWS | NAMES, cmd_foreign_show,
 	"one foreign result, its points and their marks")
 CMD("compare", "", "A B", 2, 2, F(WORKLOAD) | F(SUITE), ROWS, cmd_compare,
 	"two drives, runs or foreign results, per workload and metric")
-CMD("rank", "", "", 0, 0, F(METRIC) | F(WORKLOAD) | F(SUITE) | F(CAMPAIGN), ROWS, cmd_rank,
+CMD("rank", "", "", 0, 0, F(METRIC) | F(WORKLOAD) | F(SUITE) | F(CAMPAIGN) | F(FOREIGN), ROWS, cmd_rank,
 	"drives in the order of a metric")
 CMD("curve", "", "RUN", 1, 1, F(WORKLOAD) | F(LINE) | F(FACTS), ROWS, cmd_curve,
 	"latency against IOPS of a run: peak, best point, loads under latency lines, fall, knee")

@@ -150,7 +150,7 @@ static const struct column metrics[] = {
 	{"ID B", "id_b", UNIT_TEXT, COL_CSV, NULL},
 	{"NAME B", "name_b", UNIT_TEXT, COL_CSV, NULL},
 	{"VIRTUAL", "virtual", UNIT_YES, COL_CSV, NULL},
-	{"SCALED", "scaled", UNIT_YES, COL_CSV, NULL},
+	{"SCALED", "scaled", UNIT_TEXT, COL_CSV, NULL},
 	{"LOAD A", "load_a", UNIT_TEXT, COL_CSV, NULL},
 	{"LOAD B", "load_b", UNIT_TEXT, COL_CSV, NULL},
 	{"MINIMUM A", "minimum_a", UNIT_COUNT, COL_CSV, NULL},
@@ -201,12 +201,15 @@ add_sides(json_t *rows, const json_t *doc)
 	const json_t *b = json_object_get(doc, "b");
 	bool is_virtual = json_is_true(json_at(a, "drive/virtual")) ||
 			  json_is_true(json_at(b, "drive/virtual"));
+	json_t *scaled = json_has(doc, "scaled")
+				 ? json_incref(json_object_get(doc, "scaled"))
+				 : json_string("unknown");
 	json_t *row;
 	size_t i;
 
 	json_array_foreach (rows, i, row) {
 		json_object_set(row, "suite", json_object_get(doc, "suite"));
-		json_object_set(row, "scaled", json_object_get(doc, "scaled"));
+		json_object_set(row, "scaled", scaled);
 		json_object_set_new(row, "virtual", json_boolean(is_virtual));
 		json_object_set(row, "id_a", json_object_get(a, "id"));
 		json_object_set(row, "name_a", json_object_get(a, "label"));
@@ -215,6 +218,7 @@ add_sides(json_t *rows, const json_t *doc)
 		set_loads(row, "load_a", json_object_get(row, "loads_a"));
 		set_loads(row, "load_b", json_object_get(row, "loads_b"));
 	}
+	json_decref(scaled);
 }
 
 static void

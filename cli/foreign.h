@@ -40,9 +40,10 @@ int foreign_vdbench(const char *text, size_t len, const struct foreign_origin *o
 
 /*
  * foreign_published reads a table of published figures (CSV with the columns drive,
- * workload, point, metric, value, unit, quality, source, note, in any order): a document
- * for each drive, in *ret_docs, a new reference to an array. GB/s there are MiB/s divided
- * by 1000, as StorageReview prints them. ERR_INVALID, "line 7: ...".
+ * workload, point, metric, value, unit, quality, source, note and, if any, unit_bytes, in
+ * any order): a document for each drive, in *ret_docs, a new reference to an array. GB/s
+ * there are MiB/s divided by 1000, as StorageReview prints them, and marked as assumed,
+ * unless unit_bytes says how many bytes they are. ERR_INVALID, "line 7: ...".
  */
 int foreign_published(const char *text, size_t len, const struct foreign_origin *o,
 	json_t **ret_docs, struct err *e);

@@ -20,32 +20,41 @@ enum column {
 	QUALITY,
 	SOURCE,
 	NOTE,
+	UNIT_BYTES, /* how many bytes the unit is; may be missing */
 	COLUMNS
 };
 
 static const char *const titles[COLUMNS] = {"drive", "workload", "point", "metric",
-	"value", "unit", "quality", "source", "note"};
+	"value", "unit", "quality", "source", "note", "unit_bytes"};
 
 #define FIELDS_MAX 32
 
 /* StorageReview prints MiB/s divided by 1000 as GB/s: 39,502 reads of 64 KiB a second,
- * 2,469 MiB/s, are its 2.5 GB/s. */
+ * 2,469 MiB/s, are its 2.5 GB/s. What a table calls GB/s and MB/s is taken for that, and
+ * marked, unless it says how many bytes they are. */
 #define PRINTED_GB (1000.0 * 1048576)
+#define PRINTED_MB 1048576.0
+
+#define BANDWIDTH "bytes_per_second"
 
 static const struct {
 	const char *metric, *unit;
 	const char *member; /* of a point */
 	double times;
+	bool assumed; /* the unit does not say how much it is */
 } metrics[] = {
-	{"iops", "1/s", "iops", 1},
-	{"tps", "1/s", "transactions_per_second", 1},
-	{"latency_mean", "us", "lat_mean_ns", 1e3},
-	{"latency_mean", "ms", "lat_mean_ns", 1e6},
-	{"latency_p99", "us", "lat_p99_ns", 1e3},
-	{"latency_p99", "ms", "lat_p99_ns", 1e6},
-	{"bandwidth", "GB/s", "bytes_per_second", PRINTED_GB},
-	{"bandwidth", "MB/s", "bytes_per_second", 1048576},
-	{"duration", "s", "duration_ns", 1e9},
+	{"iops", "1/s", "iops", 1, false},
+	{"tps", "1/s", "transactions_per_second", 1, false},
+	{"latency_mean", "us", "lat_mean_ns", 1e3, false},
+	{"latency_mean", "ms", "lat_mean_ns", 1e6, false},
+	{"latency_p99", "us", "lat_p99_ns", 1e3, false},
+	{"latency_p99", "ms", "lat_p99_ns", 1e6, false},
+	{"bandwidth", "GB/s", BANDWIDTH, PRINTED_GB, true},
+	{"bandwidth", "MB/s", BANDWIDTH, PRINTED_MB, true},
+	{"bandwidth", "GiB/s", BANDWIDTH, 1073741824, false},
+	{"bandwidth", "MiB/s", BANDWIDTH, 1048576, false},
+	{"bandwidth", "B/s", BANDWIDTH, 1, false},
+	{"duration", "s", "duration_ns", 1e9, false},
 };
 
 static const struct {
@@ -138,12 +147,13 @@ read_titles(struct reader *r, struct err *e)
 		for (size_t i = 0; i < r->n; i++)
 			if (strcmp(str_text(&r->fields[i]), titles[c]) == 0)
 				r->column[c] = (int)i;
-		if (r->column[c] >= 0)
+		if (r->column[c] >= 0 || c == UNIT_BYTES)
 			continue;
 		err_set(e, ERR_INVALID, "line 1: there is no column \"%s\"", titles[c]);
 		return err_fix(e,
 			"its columns are drive, workload, point, metric, value, "
-			"unit, quality, source and note");
+			"unit, quality, source, note and, where it is told, "
+			"unit_bytes");
 	}
 	return 0;
 }
@@ -151,7 +161,7 @@ read_titles(struct reader *r, struct err *e)
 static const char *
 field(const struct reader *r, enum column c)
 {
-	return str_text(&r->fields[r->column[c]]);
+	return r->column[c] < 0 ? "" : str_text(&r->fields[r->column[c]]);
 }
 
 /* The document of a drive, which is made when there is none. Borrowed. */
@@ -229,16 +239,48 @@ add_note(const struct reader *r, json_t *p)
 	str_fini(&note);
 }
 
+/* Reads a field that is a number. */
+static int
+read_number(const struct reader *r, enum column c, double *ret_x, struct err *e)
+{
+	char *end;
+
+	*ret_x = strtod(field(r, c), &end);
+	if (*end == '\0' && end != field(r, c) && *ret_x >= 0 && *ret_x < 1e15)
+		return 0;
+	return err_set(e, ERR_INVALID, "line %u: \"%.40s\" is no %s", r->line,
+		field(r, c), c == VALUE ? "value" : "number of bytes");
+}
+
+/* Adds a figure of a known unit; a bandwidth's may say how many bytes it is. */
+static int
+add_known(const struct reader *r, size_t metric, double x, json_t *p, struct err *e)
+{
+	bool bandwidth = strcmp(metrics[metric].member, BANDWIDTH) == 0;
+	double times = metrics[metric].times;
+
+	if (field(r, UNIT_BYTES)[0] == '\0') {
+		if (metrics[metric].assumed)
+			json_put(p, "unit_assumed", json_true());
+	} else if (!bandwidth) {
+		return err_set(e, ERR_INVALID,
+			"line %u: only the unit of a bandwidth is so many bytes",
+			r->line);
+	} else if (read_number(r, UNIT_BYTES, &times, e) != 0) {
+		return -1;
+	}
+	foreign_real(p, metrics[metric].member, x * times);
+	return 0;
+}
+
 static int
 add_figure(const struct reader *r, json_t *p, struct err *e)
 {
 	const char *metric = field(r, METRIC), *unit = field(r, UNIT);
-	char *end;
-	double x = strtod(field(r, VALUE), &end);
+	double x;
 
-	if (*end != '\0' || end == field(r, VALUE) || !(x >= 0 && x < 1e15))
-		return err_set(e, ERR_INVALID, "line %u: \"%.40s\" is no value", r->line,
-			field(r, VALUE));
+	if (read_number(r, VALUE, &x, e) != 0)
+		return -1;
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
 		if (strcmp(metrics[i].metric, metric) != 0 ||
 			strcmp(metrics[i].unit, unit) != 0)
@@ -247,8 +289,7 @@ add_figure(const struct reader *r, json_t *p, struct err *e)
 			return err_set(e, ERR_INVALID,
 				"line %u: this figure of the point is there already",
 				r->line);
-		foreign_real(p, metrics[i].member, x * metrics[i].times);
-		return 0;
+		return add_known(r, i, x, p, e);
 	}
 	return err_set(e, ERR_INVALID,
 		"line %u: a metric \"%.40s\" in \"%.20s\" is not known here", r->line,

@@ -54,7 +54,8 @@ static const struct column ranking[] = {
 	{"MINIMUM", "minimum", UNIT_COUNT, COL_CSV, NULL},
 	{"MAXIMUM", "maximum", UNIT_COUNT, COL_CSV, NULL},
 	{"VIRTUAL", "virtual", UNIT_YES, COL_CSV, NULL},
-	{"SCALED", "scaled", UNIT_YES, COL_CSV, NULL},
+	{"SCALED", "scaled", UNIT_TEXT, COL_CSV, NULL},
+	{"FOREIGN", "is_foreign", UNIT_YES, COL_CSV, NULL},
 };
 
 /* Marks rows that share their rank with another. */
@@ -94,7 +95,8 @@ print_doubt(const struct out *o, const json_t *r)
 	if (!json_number(json_object_get(r, "repeats_needed"), &needed))
 		return;
 	json_array_foreach (items, i, item) {
-		if (!json_number(json_object_get(item, "n"), &n) || n >= needed)
+		if (json_has(item, "foreign") ||
+			!json_number(json_object_get(item, "n"), &n) || n >= needed)
 			continue;
 		if (few++ < DOUBT_NAMES)
 			add_place(item, n, &list);
@@ -110,6 +112,26 @@ print_doubt(const struct out *o, const json_t *r)
 	str_fini(&list);
 }
 
+/* Names results from elsewhere in the columns of drives: by id, subject and source. */
+static void
+name_foreign(json_t *items)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach (items, i, item) {
+		const json_t *f = json_object_get(item, "foreign");
+
+		if (f == NULL)
+			continue;
+		json_object_set_new(item, "drive",
+			json_pack("{s:O, s:O, s:o}", "id", json_object_get(f, "id"),
+				"model", json_object_get(f, "subject"), "serial",
+				json_sprintf("%s: %s", json_text_of(f, "tool"),
+					json_text_of(f, "source"))));
+	}
+}
+
 /* The value that drives are ordered by is the median of their runs. Whether a drive is
  * virtual is its own matter: a ranking is when one of its drives is. */
 static void
@@ -122,6 +144,14 @@ complete(json_t *rows)
 		if (!json_has(row, "value"))
 			json_object_set(row, "value", json_object_get(row, "median"));
 		json_object_set(row, "virtual", json_at(row, "drive/virtual"));
+		json_object_set_new(
+			row, "is_foreign", json_boolean(json_has(row, "foreign")));
+		if (!json_has(row, "foreign"))
+			continue;
+		if (json_has(json_object_get(row, "foreign"), "scaled"))
+			json_object_set(row, "scaled", json_at(row, "foreign/scaled"));
+		else
+			json_object_set_new(row, "scaled", json_string("unknown"));
 	}
 }
 
@@ -138,8 +168,8 @@ print_left_out(const struct out *o, const json_t *excluded)
 		why = json_text_of(x, "why");
 		if (!json_has(reasons, why))
 			json_object_set_new(reasons, why, json_array());
-		json_array_append(
-			json_object_get(reasons, why), json_object_get(x, "run"));
+		json_array_append(json_object_get(reasons, why),
+			json_object_get(x, json_has(x, "run") ? "run" : "foreign"));
 	}
 	json_object_foreach (reasons, why, runs) {
 		struct str line = {0};
@@ -151,6 +181,23 @@ print_left_out(const struct out *o, const json_t *excluded)
 		str_fini(&line);
 	}
 	json_decref(reasons);
+}
+
+/* Says what results from elsewhere are worth here. */
+static void
+print_foreign(const struct out *o, const json_t *r)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach (json_object_get(r, "items"), i, item) {
+		if (!json_has(item, "foreign"))
+			continue;
+		out_line(o,
+			"foreign: not measured by this lab, and ranked by the name of "
+			"the workload alone");
+		return;
+	}
 }
 
 static void
@@ -172,6 +219,7 @@ print_rankings(const struct out *o, const json_t *rankings)
 								    : "");
 		table_print(o, json_object_get(r, "items"), COLUMNS(ranking));
 		print_doubt(o, r);
+		print_foreign(o, r);
 		print_left_out(o, json_object_get(r, "excluded"));
 		str_fini(&title);
 	}
@@ -190,6 +238,8 @@ ranking_print(const struct out *o, json_t *doc)
 		rankings = json_array();
 		json_array_append(rankings, doc);
 	}
+	json_array_foreach (rankings, i, r)
+		name_foreign(json_object_get(r, "items"));
 	rows = show_rows(rankings, "items", inherit);
 	complete(rows);
 	json_array_foreach (rankings, i, r)

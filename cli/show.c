@@ -115,6 +115,7 @@ show_flags_pointer(const struct out *o, const json_t *rows)
 	json_t *foreign = json_array();
 	struct str names = {0};
 	json_t *row, *run;
+	const json_t *v;
 	size_t i, j;
 
 	json_array_foreach (rows, i, row) {
@@ -122,7 +123,8 @@ show_flags_pointer(const struct out *o, const json_t *rows)
 			continue;
 		json_array_foreach (json_object_get(row, "runs"), j, run)
 			add_once(runs, run);
-		add_once(foreign, json_object_get(row, "foreign"));
+		v = json_object_get(row, "foreign");
+		add_once(foreign, json_is_object(v) ? json_object_get(v, "id") : v);
 	}
 	json_array_foreach (runs, i, run)
 		if (i < FLAGGED_NAMES)

@@ -173,10 +173,8 @@ get(struct reader *r, uint64_t max, uint64_t *ret_x)
 	return false;
 }
 
-/* Reads the k buckets; n, first and last tell what was there. */
 static bool
-get_buckets(struct reader *r, uint64_t k, struct hist *h, unsigned *ret_first,
-	unsigned *ret_last)
+get_buckets(struct reader *r, uint64_t k, struct hist *h)
 {
 	uint64_t next = 0;
 
@@ -190,9 +188,7 @@ get_buckets(struct reader *r, uint64_t k, struct hist *h, unsigned *ret_first,
 		next += skip;
 		h->count[next] = count + 1;
 		h->n += count + 1;
-		if (i == 0)
-			*ret_first = (unsigned)next;
-		*ret_last = (unsigned)next++;
+		next++;
 	}
 	return true;
 }
@@ -217,12 +213,52 @@ sum_is_possible(const struct hist *h)
 	       sum <= high * (1 + 1e-9);
 }
 
+/* Adds the counts up, and finds the first and the last bucket that has any; false when
+ * they are too many. */
+static bool
+count_all(const struct hist *h, uint64_t *ret_n, unsigned *ret_first, unsigned *ret_last)
+{
+	*ret_n = 0;
+	*ret_first = *ret_last = 0;
+	for (unsigned i = 0; i < HIST_BUCKETS; i++) {
+		if (h->count[i] > N_MAX - *ret_n)
+			return false;
+		if (h->count[i] == 0)
+			continue;
+		if (*ret_n == 0)
+			*ret_first = i;
+		*ret_last = i;
+		*ret_n += h->count[i];
+	}
+	return true;
+}
+
+/* The extremes and the sum are numbers that can be. */
+static bool
+is_in_range(const struct hist *h)
+{
+	return h->min_ns <= NS_MAX && h->max_ns >= h->min_ns &&
+	       h->max_ns - h->min_ns <= NS_MAX && h->sum_ns <= NS_MAX;
+}
+
+bool
+hist_is_sound(const struct hist *h)
+{
+	unsigned first, last;
+	uint64_t n;
+
+	if (!count_all(h, &n, &first, &last) || n != h->n || !is_in_range(h))
+		return false;
+	if (n == 0)
+		return h->max_ns == 0 && h->sum_ns == 0;
+	return hist_index(h->min_ns) == first && hist_index(h->max_ns) == last &&
+	       (n > 1 || h->min_ns == h->max_ns) && sum_is_possible(h);
+}
+
 static bool
 decode(struct hist *h, struct reader *r)
 {
 	uint64_t k, span;
-	unsigned first = 0;
-	unsigned last = 0;
 
 	if (!get(r, HIST_BUCKETS, &k))
 		return false;
@@ -232,10 +268,7 @@ decode(struct hist *h, struct reader *r)
 		!get(r, NS_MAX, &h->sum_ns))
 		return false;
 	h->max_ns = h->min_ns + span;
-	if (!get_buckets(r, k, h, &first, &last))
-		return false;
-	return hist_index(h->min_ns) == first && hist_index(h->max_ns) == last &&
-	       (h->n > 1 || span == 0) && sum_is_possible(h);
+	return get_buckets(r, k, h) && hist_is_sound(h);
 }
 
 int

@@ -63,6 +63,12 @@ hist_add(struct hist *h, uint64_t ns)
 /* hist_reset empties h. */
 void hist_reset(struct hist *h);
 
+/*
+ * hist_is_sound says whether h can be one of values that were added: its counts sum up to
+ * n, and its extremes and its sum are possible in its buckets.
+ */
+bool hist_is_sound(const struct hist *h);
+
 /* hist_merge adds the counters of from to h. */
 void hist_merge(struct hist *h, const struct hist *from);
 

@@ -287,7 +287,8 @@ marks_json(const struct side *s, enum figure f, const char *workload, unsigned f
 	json_t *list = flags_json(flags);
 
 	if (p != NULL)
-		foreign_marks(&s->foreign.points[p->point - 1], list);
+		foreign_marks(
+			&s->foreign.points[p->point - 1], f == FIGURE_PEAK_BYTES, list);
 	return list;
 }
 
@@ -493,6 +494,13 @@ warn_of_side(json_t *warnings, const struct side *s, const struct side *other,
 			"the "
 			"names of workloads alone",
 			s->title);
+		if (s->foreign.scaled != 0)
+			warn(warnings,
+				s->foreign.scaled > 0 ? "side %s is scaled down: its "
+							"results are no full results"
+						      : "side %s does not say whether it "
+							"is scaled down",
+				s->title);
 		return;
 	}
 	for (size_t i = 0; i < s->n; i++)
@@ -528,7 +536,8 @@ warnings_json(const struct side *a, const struct side *b, const char *suite)
 	json_t *warnings = json_array();
 	double least = compare_p_least(a->n, b->n);
 
-	if (a->runs[0]->scaled || b->runs[0]->scaled)
+	if ((a->letter != 'x' && a->runs[0]->scaled) ||
+		(b->letter != 'x' && b->runs[0]->scaled))
 		warn(warnings, "%s is a scaled suite: its results are no full results",
 			suite);
 	warn_of_side(warnings, a, b, suite);
@@ -539,6 +548,18 @@ warnings_json(const struct side *a, const struct side *b, const char *suite)
 			"%.3f): %zu on each side can",
 			a->n, b->n, least, compare_repeats());
 	return warnings;
+}
+
+/* Whether one of them is scaled down; null when that is not known. */
+static json_t *
+scaled_json(const struct side *a, const struct side *b)
+{
+	bool unknown = (a->letter == 'x' && a->foreign.scaled < 0) ||
+		       (b->letter == 'x' && b->foreign.scaled < 0);
+
+	if (a->runs[0]->scaled || b->runs[0]->scaled)
+		return json_true();
+	return unknown ? json_null() : json_false();
 }
 
 static json_t *
@@ -557,7 +578,7 @@ comparison_json(
 			"of %u tests at %.0f %%, %.1f show a difference by chance alone",
 			tests, COMPARE_ALPHA * 100, COMPARE_ALPHA * tests);
 	json_put(o, "suite", json_string(suite));
-	json_put(o, "scaled", json_boolean(a->runs[0]->scaled || b->runs[0]->scaled));
+	json_put(o, "scaled", scaled_json(a, b));
 	json_put(o, "alpha", json_real(COMPARE_ALPHA));
 	json_put(o, "a", side_json(a));
 	json_put(o, "b", side_json(b));

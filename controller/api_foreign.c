@@ -26,18 +26,32 @@ whole(struct tx *t, int64_t id, json_t **ret_doc, struct err *e)
 	return foreign_json(t, id, true, ret_doc, e);
 }
 
+static int
+check_tool(const char *tool, struct err *e)
+{
+	if (tool == NULL)
+		return 0;
+	for (size_t i = 0; foreign_tools[i] != NULL; i++)
+		if (strcmp(foreign_tools[i], tool) == 0)
+			return 0;
+	err_set(e, ERR_INVALID, "query parameter tool: \"%.40s\" is not known", tool);
+	return err_fix(e, "known here: fio, vdbench, published");
+}
+
 int
 api_foreign_list(struct tx *t, struct api_call *c, struct err *e)
 {
 	static const char *const names[] = {"limit", "cursor", "tool", NULL};
+	const char *tool = c->query(c, "tool");
 	int64_t after, limit;
 	struct cur *ids;
 
-	if (api_only_query(c, names, e) != 0 || api_page(c, &after, &limit, e) != 0 ||
+	if (api_only_query(c, names, e) != 0 || check_tool(tool, e) != 0 ||
+		api_page(c, &after, &limit, e) != 0 ||
 		tx_query(t, &ids, e,
 			"SELECT id FROM foreign_result WHERE id > ?1"
 			" AND (?2 IS NULL OR tool = ?2) ORDER BY id LIMIT ?3",
-			"isi", after, c->query(c, "tool"), limit + 1) != 0)
+			"isi", after, tool, limit + 1) != 0)
 		return -1;
 	return doc_page(t, c, ids, limit, brief, e);
 }

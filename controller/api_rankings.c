@@ -15,12 +15,27 @@
 #include "controller/api.h"
 #include "controller/doc.h"
 #include "controller/flags.h"
+#include "controller/foreign.h"
 #include "controller/result.h"
+#include "controller/store.h"
 #include "controller/suites.h"
 
-/* A drive in one ranking. */
+/* A result from elsewhere, as a run, and as it came. */
+struct elsewhere {
+	struct foreign foreign;
+	struct result_list list; /* of one */
+};
+
+/* Those that are ranked, too, when that is asked for. */
+struct elsewheres {
+	struct elsewhere *items; /* owned */
+	size_t n;
+};
+
+/* A drive in one ranking, or a result from elsewhere. */
 struct place {
 	const struct result *newest;
+	const struct foreign *foreign;		/* NULL: a drive of ours */
 	const struct result *runs[COMPARE_MAX]; /* newest first */
 	double values[COMPARE_MAX];
 	size_t n;
@@ -36,14 +51,29 @@ struct ranking {
 	json_t *excluded; /* owned until it goes into the answer */
 };
 
+/* letter: 'r' of a run, 'x' of a result from elsewhere. */
 static void
-exclude(struct ranking *k, const struct result *r, json_t *why)
+exclude_as(struct ranking *k, char letter, const struct result *r, json_t *why)
 {
 	json_t *o = json_object();
 
-	json_put(o, "run", api_id('r', r->run));
+	json_put(o, letter == 'x' ? "foreign" : "run", api_id(letter, r->run));
 	json_put(o, "why", why);
 	json_array_append_new(k->excluded, o);
+}
+
+static void
+exclude(struct ranking *k, const struct result *r, json_t *why)
+{
+	exclude_as(k, 'r', r, why);
+}
+
+static struct place *
+new_place(struct ranking *k, const struct result *r)
+{
+	k->places = xrealloc(k->places, k->n + 1, sizeof(k->places[0]));
+	k->places[k->n] = (struct place){.newest = r};
+	return &k->places[k->n++];
 }
 
 static struct place *
@@ -52,9 +82,7 @@ place_of(struct ranking *k, const struct result *r)
 	for (size_t i = 0; i < k->n; i++)
 		if (k->places[i].newest->drive == r->drive)
 			return &k->places[i];
-	k->places = xrealloc(k->places, k->n + 1, sizeof(k->places[0]));
-	k->places[k->n] = (struct place){.newest = r};
-	return &k->places[k->n++];
+	return new_place(k, r);
 }
 
 /* Puts a run of the ranking's suite in its place, or says why it has none. */
@@ -91,6 +119,68 @@ enter(struct ranking *k, const struct result *r)
 	p->flags |= result_flags(c, k->figure);
 	p->runs[p->n] = r;
 	p->values[p->n++] = value;
+}
+
+/* Puts a result from elsewhere in a place of its own. Full results and scaled ones share
+ * no ranking. */
+static void
+enter_foreign(struct ranking *k, const struct elsewhere *x, bool scaled)
+{
+	const struct result *r = x->list.items;
+	const struct result_curve *c = result_curve(r, k->workload);
+	double value;
+	struct place *p;
+
+	if (c == NULL)
+		return;
+	value = figure_of(k->figure, c->points, c->n);
+	if (x->foreign.scaled >= 0 && (x->foreign.scaled > 0) != scaled) {
+		exclude_as(k, 'x', r,
+			json_string(scaled ? "it is of a full test, and this ranking of "
+					     "scaled ones"
+					   : "it is of a scaled test"));
+		return;
+	}
+	if (!isfinite(value)) {
+		exclude_as(k, 'x', r,
+			json_sprintf("it does not tell %s", figure_title(k->figure)));
+		return;
+	}
+	p = new_place(k, r);
+	p->foreign = &x->foreign;
+	p->values[p->n++] = value;
+}
+
+/* What to know of a result from elsewhere: that it is one, and what makes it doubtful. */
+static json_t *
+foreign_flags(const struct ranking *k, const struct place *p)
+{
+	const struct result_curve *c = result_curve(p->newest, k->workload);
+	const struct curve_point *point = figure_point(k->figure, c->points, c->n);
+	json_t *list = json_array();
+
+	json_array_append_new(list, json_string("foreign"));
+	foreign_marks(&p->foreign->points[point->point - 1],
+		k->figure == FIGURE_PEAK_BYTES, list);
+	if (p->foreign->scaled < 0)
+		json_array_append_new(list, json_string("scaling-unknown"));
+	return list;
+}
+
+static json_t *
+foreign_item(const struct ranking *k, const struct place *p, const struct rank_entry *x)
+{
+	json_t *o = json_object();
+
+	json_put(o, "rank", json_integer((json_int_t)x->rank));
+	json_put(o, "drive", json_null());
+	json_put(o, "foreign", foreign_head(p->foreign, p->newest->run));
+	json_put(o, "value", result_real(x->value));
+	json_put(o, "n", json_integer(1));
+	json_put(o, "percent_of_best", result_real(x->percent_of_best));
+	json_put(o, "flags", foreign_flags(k, p));
+	json_put(o, "runs", json_array());
+	return o;
 }
 
 static json_t *
@@ -132,12 +222,16 @@ ranking_json(struct ranking *k, bool scaled)
 		order[i].index = i;
 		order[i].value = compare_median(k->places[i].values, k->places[i].n);
 		is_virtual |= k->places[i].newest->is_virtual;
-		single |= k->places[i].n == 1;
+		single |= k->places[i].n == 1 && k->places[i].foreign == NULL;
 	}
 	rank_order(order, k->n, figure_higher_is_better(k->figure));
-	for (size_t i = 0; i < k->n; i++)
-		json_array_append_new(
-			items, item_json(&k->places[order[i].index], &order[i]));
+	for (size_t i = 0; i < k->n; i++) {
+		const struct place *p = &k->places[order[i].index];
+
+		json_array_append_new(items, p->foreign != NULL
+						     ? foreign_item(k, p, &order[i])
+						     : item_json(p, &order[i]));
+	}
 	free(order);
 	json_put(o, "metric", json_string(figure_name(k->figure)));
 	json_put(o, "title", json_string(figure_title(k->figure)));
@@ -156,8 +250,8 @@ ranking_json(struct ranking *k, bool scaled)
 
 /* The ranking of a workload of the suite that r is of. */
 static json_t *
-rank(const struct result_list *l, enum figure f, const struct result *r,
-	const char *workload)
+rank(const struct result_list *l, const struct elsewheres *x, enum figure f,
+	const struct result *r, const char *workload)
 {
 	struct ranking k = {.figure = f, .suite = r->suite, .workload = workload};
 	json_t *o;
@@ -166,6 +260,8 @@ rank(const struct result_list *l, enum figure f, const struct result *r,
 	for (size_t i = l->n; i > 0; i--)
 		if (strcmp(l->items[i - 1].suite, r->suite) == 0)
 			enter(&k, &l->items[i - 1]);
+	for (size_t i = 0; i < x->n; i++)
+		enter_foreign(&k, &x->items[i], r->scaled);
 	o = ranking_json(&k, r->scaled);
 	free(k.places);
 	return o;
@@ -186,7 +282,7 @@ is_listed(const json_t *list, const char *suite, const char *workload)
 
 /* All rankings, those of the newest runs first. */
 static json_t *
-rankings_json(const struct result_list *l, enum figure f)
+rankings_json(const struct result_list *l, const struct elsewheres *x, enum figure f)
 {
 	json_t *list = json_array();
 
@@ -196,9 +292,63 @@ rankings_json(const struct result_list *l, enum figure f)
 		for (size_t k = 0; k < r->n_curves; k++)
 			if (!is_listed(list, r->suite, r->curves[k].workload))
 				json_array_append_new(
-					list, rank(l, f, r, r->curves[k].workload));
+					list, rank(l, x, f, r, r->curves[k].workload));
 	}
 	return list;
+}
+
+static void
+elsewheres_fini(struct elsewheres *x)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		result_list_fini(&x->items[i].list);
+		foreign_fini(&x->items[i].foreign);
+	}
+	free(x->items);
+}
+
+/* The results from elsewhere that have a workload, or any. *ret_x is owned
+ * (elsewheres_fini), also after an error. */
+static int
+load_elsewheres(
+	struct tx *t, const char *workload, struct elsewheres *ret_x, struct err *e)
+{
+	struct elsewheres *x = ret_x;
+	struct cur *c;
+	int rc;
+
+	if (tx_query(t, &c, e,
+		    "SELECT id FROM foreign_result r WHERE ?1 IS NULL OR EXISTS (SELECT 1"
+		    " FROM foreign_point WHERE foreign_id = r.id AND workload = ?1)"
+		    " ORDER BY id",
+		    "s", workload) != 0)
+		return -1;
+	while ((rc = cur_next(c, e)) == 1) {
+		struct elsewhere *y;
+
+		x->items = xrealloc(x->items, x->n + 1, sizeof(*x->items));
+		y = &x->items[x->n++];
+		*y = (struct elsewhere){0};
+		rc = foreign_load(t, cur_int(c, 0), &y->foreign, e);
+		if (rc != 0)
+			break;
+		foreign_result(&y->foreign, cur_int(c, 0), &y->list);
+	}
+	cur_close(c);
+	return rc;
+}
+
+/* Whether results from elsewhere are ranked, too. */
+static int
+read_foreign(struct api_call *c, bool *ret_foreign, struct err *e)
+{
+	const char *text = c->query(c, "foreign");
+
+	*ret_foreign = text != NULL && strcmp(text, "true") == 0;
+	if (text == NULL || *ret_foreign || strcmp(text, "false") == 0)
+		return 0;
+	return err_set(e, ERR_INVALID,
+		"query parameter foreign: \"%.40s\" is neither true nor false", text);
 }
 
 static int
@@ -206,7 +356,7 @@ read_query(struct tx *t, struct api_call *c, enum figure *ret_f,
 	struct result_filter *ret_filter, struct err *e)
 {
 	static const char *const names[] = {
-		"metric", "workload", "suite", "campaign", NULL};
+		"metric", "workload", "suite", "campaign", "foreign", NULL};
 	const char *metric = c->query(c, "metric");
 	const char *campaign = c->query(c, "campaign");
 	char all[sizeof(e->fix)] = "";
@@ -261,13 +411,21 @@ api_rankings_get(struct tx *t, struct api_call *c, struct err *e)
 {
 	struct result_filter f;
 	struct result_list l;
+	struct elsewheres x = {0};
 	enum figure figure;
+	bool foreign;
 	json_t *list;
 
-	if (read_query(t, c, &figure, &f, e) != 0 || result_load(t, &f, &l, e) != 0)
+	if (read_foreign(c, &foreign, e) != 0 || read_query(t, c, &figure, &f, e) != 0)
 		return -1;
-	list = rankings_json(&l, figure);
+	if ((foreign && load_elsewheres(t, f.workload, &x, e) != 0) ||
+		result_load(t, &f, &l, e) != 0) {
+		elsewheres_fini(&x);
+		return -1;
+	}
+	list = rankings_json(&l, &x, figure);
 	result_list_fini(&l);
+	elsewheres_fini(&x);
 	if (f.workload != NULL && json_array_size(list) == 0) {
 		json_decref(list);
 		return no_workload(t, f, e);

@@ -73,10 +73,11 @@ put_point(struct tx *t, int64_t result, size_t number, const struct foreign_poin
 	int64_t id;
 	int rc = tx_exec(t, e,
 		"INSERT INTO foreign_point (foreign_id, number, workload, point,"
-		" saturated, quality, note, breaks_law)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-		"iississi", result, (int64_t)number, p->workload, p->point,
-		(int64_t)p->saturated, p->quality, p->note, (int64_t)p->breaks_law);
+		" saturated, quality, note, breaks_law, unit_assumed)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+		"iississii", result, (int64_t)number, p->workload, p->point,
+		(int64_t)p->saturated, p->quality, p->note, (int64_t)p->breaks_law,
+		(int64_t)p->unit_assumed);
 
 	id = tx_last_id(t);
 	for (size_t i = 0; rc == 0 && i < REALS; i++) {
@@ -139,14 +140,15 @@ foreign_add(struct tx *t, const json_t *doc, const char *actor, int64_t *ret_id,
 	return rc;
 }
 
-/* The columns of SELECT_POINTS; reals begin at 6. */
-#define SELECT_POINTS                                                                  \
-	"SELECT workload, point, saturated, quality, note, breaks_law, load_percent,"  \
-	" offered_iops, iops, bytes_per_second, read_percent, in_flight, lat_mean_ns," \
-	" lat_p50_ns, lat_p99_ns, lat_p99_9_ns, lat_max_ns, transactions_per_second,"  \
-	" duration_ns, read_service IS NOT NULL FROM foreign_point"                    \
+/* The columns of SELECT_POINTS; reals begin at 7. */
+#define SELECT_POINTS                                                                    \
+	"SELECT workload, point, saturated, quality, note, breaks_law, unit_assumed,"    \
+	" load_percent, offered_iops, iops, bytes_per_second, read_percent, in_flight, " \
+	"lat_mean_ns,"                                                                   \
+	" lat_p50_ns, lat_p99_ns, lat_p99_9_ns, lat_max_ns, transactions_per_second,"    \
+	" duration_ns FROM foreign_point"                                                \
 	" WHERE foreign_id = ?1 ORDER BY number"
-#define FIRST_REAL 6
+#define FIRST_REAL 7
 
 static void
 read_point(struct cur *c, struct foreign_point *p)
@@ -157,6 +159,7 @@ read_point(struct cur *c, struct foreign_point *p)
 	snprintf(p->quality, sizeof(p->quality), "%s", cur_text(c, 3));
 	snprintf(p->note, sizeof(p->note), "%s", cur_text(c, 4));
 	p->breaks_law = cur_int(c, 5) != 0;
+	p->unit_assumed = cur_int(c, 6) != 0;
 	for (size_t i = 0; i < REALS; i++)
 		*(double *)(void *)((char *)p +
 				    reals[i].at) = cur_null(c, FIRST_REAL + (int)i)
@@ -184,8 +187,9 @@ read_points(struct tx *t, int64_t id, struct foreign *f, struct err *e)
 	return rc;
 }
 
-int
-foreign_load(struct tx *t, int64_t id, struct foreign *ret_f, struct err *e)
+/* All but the points. */
+static int
+read_head(struct tx *t, int64_t id, struct foreign *ret_f, struct err *e)
 {
 	struct foreign *f = ret_f;
 	struct cur *c;
@@ -210,7 +214,13 @@ foreign_load(struct tx *t, int64_t id, struct foreign *ret_f, struct err *e)
 		err_set(e, ERR_NOTFOUND, "there is no foreign result x%" PRId64, id);
 		return err_fix(e, "ssdlab foreign ls");
 	}
-	return rc < 0 ? -1 : read_points(t, id, f, e);
+	return rc < 0 ? -1 : 0;
+}
+
+int
+foreign_load(struct tx *t, int64_t id, struct foreign *ret_f, struct err *e)
+{
+	return read_head(t, id, ret_f, e) == 0 ? read_points(t, id, ret_f, e) : -1;
 }
 
 static int
@@ -265,12 +275,20 @@ foreign_histogram(struct tx *t, int64_t id, int64_t number, int dir, struct hist
 }
 
 void
-foreign_marks(const struct foreign_point *p, json_t *list)
+foreign_marks(const struct foreign_point *p, bool bandwidth, json_t *list)
 {
 	if (strcmp(p->quality, "measured") != 0)
 		json_array_append_new(list, json_string(p->quality));
 	if (p->breaks_law)
 		json_array_append_new(list, json_string("littles-law"));
+	if (p->unit_assumed && bandwidth)
+		json_array_append_new(list, json_string("unit-assumed"));
+}
+
+json_t *
+foreign_scaled(const struct foreign *f)
+{
+	return f->scaled < 0 ? json_null() : json_boolean(f->scaled);
 }
 
 static json_t *
@@ -286,8 +304,52 @@ point_json(const struct foreign_point *p, size_t number)
 	json_put(o, "littles_n", result_real(p->iops * p->lat_mean_ns / 1e9));
 	json_put(o, "quality", json_text(p->quality));
 	json_put(o, "note", json_text(p->note));
-	foreign_marks(p, marks);
+	foreign_marks(p, true, marks);
 	json_put(o, "marks", marks);
+	return o;
+}
+
+/* Adds when and by whom a result was imported, and how many points it has. */
+static int
+add_record(struct tx *t, int64_t id, json_t *o, struct err *e)
+{
+	int64_t imported = 0, points = 0;
+	char *by = NULL;
+	int rc = tx_int(t, &imported, e,
+			 "SELECT imported_ns FROM foreign_result WHERE id = ?1", "i",
+			 id) < 0 ||
+				 tx_int(t, &points, e,
+					 "SELECT count(*) FROM foreign_point"
+					 " WHERE foreign_id = ?1",
+					 "i", id) < 0 ||
+				 tx_text(t, &by, e,
+					 "SELECT imported_by FROM foreign_result"
+					 " WHERE id = ?1",
+					 "i", id) < 0
+			 ? -1
+			 : 0;
+
+	if (rc == 0) {
+		json_put(o, "imported", api_time(imported));
+		json_put(o, "imported_by", json_text(by));
+		json_put(o, "n_points", json_integer(points));
+	}
+	free(by);
+	return rc;
+}
+
+json_t *
+foreign_head(const struct foreign *f, int64_t id)
+{
+	json_t *o = json_object();
+
+	json_put(o, "id", api_id('x', id));
+	json_put(o, "foreign", json_true());
+	json_put(o, "tool", json_text(f->tool));
+	json_put(o, "tool_version", json_text(f->tool_version));
+	json_put(o, "source", json_text(f->source));
+	json_put(o, "subject", json_text(f->subject));
+	json_put(o, "scaled", foreign_scaled(f));
 	return o;
 }
 
@@ -295,41 +357,23 @@ int
 foreign_json(struct tx *t, int64_t id, bool whole, json_t **ret_doc, struct err *e)
 {
 	struct foreign f;
-	int64_t imported = 0;
-	char *by = NULL;
-	json_t *o, *list;
-	int rc = foreign_load(t, id, &f, e);
+	json_t *o = NULL, *list;
+	int rc = whole ? foreign_load(t, id, &f, e) : read_head(t, id, &f, e);
 
-	if (rc == 0)
-		rc = tx_int(t, &imported, e,
-			     "SELECT imported_ns FROM foreign_result WHERE id = ?1", "i",
-			     id) < 0 ||
-				     tx_text(t, &by, e,
-					     "SELECT imported_by FROM foreign_result"
-					     " WHERE id = ?1",
-					     "i", id) < 0
-			     ? -1
-			     : 0;
 	if (rc == 0) {
-		o = json_pack("{s:o, s:b, s:o, s:o, s:o, s:o}", "id", api_id('x', id),
-			"foreign", 1, "tool", json_text(f.tool), "tool_version",
-			json_text(f.tool_version), "source", json_text(f.source),
-			"subject", json_text(f.subject));
-		json_put(
-			o, "scaled", f.scaled < 0 ? json_null() : json_boolean(f.scaled));
-		json_put(o, "imported", api_time(imported));
-		json_put(o, "imported_by", json_text(by));
-		json_put(o, "n_points", json_integer((json_int_t)f.n));
-		list = json_array();
-		for (size_t i = 0; whole && i < f.n; i++)
-			json_array_append_new(list, point_json(&f.points[i], i + 1));
-		if (whole)
-			json_put(o, "points", list);
-		else
-			json_decref(list);
-		*ret_doc = o;
+		o = foreign_head(&f, id);
+		rc = add_record(t, id, o, e);
 	}
-	free(by);
+	if (rc == 0 && whole) {
+		list = json_array();
+		for (size_t i = 0; i < f.n; i++)
+			json_array_append_new(list, point_json(&f.points[i], i + 1));
+		json_put(o, "points", list);
+	}
+	if (rc == 0)
+		*ret_doc = o;
+	else
+		json_decref(o);
 	foreign_fini(&f);
 	return rc;
 }

@@ -2,7 +2,8 @@
  * foreign - results that were measured elsewhere: by fio, by vdbench, or published.
  *
  * They have tables of their own, ids with the letter x, and are told as foreign wherever
- * they show: they stand beside runs in a comparison, and in no ranking. A document
+ * they show: they stand beside runs in a comparison, and in a ranking when that is asked
+ * for. A document
  * (ForeignDocument in schema/openapi.yaml) that was taken is never changed; the same one
  * again is the one that is there. What a document says is checked against Little's law,
  * and what breaks it or is marked as doubtful keeps that mark.
@@ -31,6 +32,9 @@ struct foreign_point {
 	double iops, bytes_per_second, read_percent;
 	double in_flight; /* I/Os that the tool kept in flight, at most */
 	bool saturated;	  /* it kept all of them in flight */
+	/* how many bytes the unit of bytes_per_second has was not said, but taken by the
+	 * rule of docs/METHOD.md */
+	bool unit_assumed;
 	double lat_mean_ns, lat_p50_ns, lat_p99_ns, lat_p99_9_ns, lat_max_ns; /* service
 									       */
 	double transactions_per_second, duration_ns; /* of application tests */
@@ -65,6 +69,9 @@ void foreign_fini(struct foreign *f);
 int foreign_add(struct tx *t, const json_t *doc, const char *actor, int64_t *ret_id,
 	bool *ret_new, struct err *e);
 
+/* foreign_tools are the names of the tools, NULL-ended. */
+extern const char *const foreign_tools[];
+
 /* foreign_json reads one as its REST document, with its points if whole. ERR_NOTFOUND,
  * ERR_STORE. New reference. */
 int foreign_json(struct tx *t, int64_t id, bool whole, json_t **ret_doc, struct err *e);
@@ -87,8 +94,18 @@ int foreign_histogram(struct tx *t, int64_t id, int64_t number, int dir,
  */
 void foreign_result(const struct foreign *f, int64_t id, struct result_list *ret_l);
 
-/* foreign_marks appends what makes a point doubtful to an array of texts: its quality,
- * unless that is measured, and "littles-law". */
-void foreign_marks(const struct foreign_point *p, json_t *list);
+/*
+ * foreign_marks appends what makes a point doubtful to an array of texts: its quality,
+ * unless that is measured, "littles-law", and, where bandwidth is looked at,
+ * "unit-assumed".
+ */
+void foreign_marks(const struct foreign_point *p, bool bandwidth, json_t *list);
+
+/* foreign_scaled makes what is known of its being scaled down: true, false or null. */
+json_t *foreign_scaled(const struct foreign *f);
+
+/* foreign_head makes {id, foreign, tool, tool_version, source, subject, scaled}. New
+ * reference. */
+json_t *foreign_head(const struct foreign *f, int64_t id);
 
 #endif

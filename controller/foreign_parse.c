@@ -8,11 +8,14 @@
 #include "common/err.h"
 #include "common/json.h"
 #include "common/record.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "controller/foreign.h"
 
 #define AT_MAX 80
 #define REAL_MAX 1e18
+
+const char *const foreign_tools[] = {"fio", "vdbench", "published", NULL};
 
 static int
 read_text(const json_t *o, const char *at, const char *name, char *buf, size_t size,
@@ -25,6 +28,13 @@ read_text(const json_t *o, const char *at, const char *name, char *buf, size_t s
 		return -1;
 	if (strlen(text) >= size) {
 		err_set(e, ERR_INVALID, "\"%s\" has at most %zu bytes", name, size - 1);
+		return err_at(e, "%s/%s", at, name);
+	}
+	if (!str_is_plain(text)) {
+		err_set(e, ERR_INVALID,
+			"\"%s\" has no controls, and nothing that turns the direction of "
+			"text",
+			name);
 		return err_at(e, "%s/%s", at, name);
 	}
 	snprintf(buf, size, "%s", text);
@@ -76,7 +86,9 @@ read_buckets(const json_t *o, const char *at, struct hist *h, struct err *e)
 		int64_t bucket = json_integer_value(json_array_get(list, i));
 		int64_t count = json_integer_value(json_array_get(list, i + 1));
 
-		if (bucket <= last || bucket >= HIST_BUCKETS || count <= 0 ||
+		if (!json_is_integer(json_array_get(list, i)) ||
+			!json_is_integer(json_array_get(list, i + 1)) || bucket <= last ||
+			bucket >= HIST_BUCKETS || count <= 0 ||
 			count > SAMPLE_COUNT_MAX / HIST_BUCKETS) {
 			err_set(e, ERR_INVALID,
 				"buckets are pairs of a rising number below %d and a "
@@ -111,9 +123,7 @@ read_histogram(const json_t *all, const char *at, const char *name, struct hist 
 		json_need_u64(o, below, "sum_ns", &h->sum_ns, e) != 0 ||
 		read_buckets(o, below, h, e) != 0)
 		return -1;
-	if (h->n > 0 && h->sum_ns <= HIST_SUM_MAX &&
-		h->count[hist_index(h->min_ns)] > 0 &&
-		h->count[hist_index(h->max_ns)] > 0)
+	if (h->n > 0 && hist_is_sound(h))
 		return 0;
 	err_set(e, ERR_INVALID, "the buckets do not fit the extremes and the sum");
 	return err_at(e, "%s", below);
@@ -200,9 +210,9 @@ read_point(const json_t *o, size_t i, struct foreign_point *p, struct err *e)
 {
 	static const char *const names[] = {"workload", "point", "load_percent",
 		"offered_iops", "iops", "bytes_per_second", "read_percent", "in_flight",
-		"saturated", "lat_mean_ns", "lat_p50_ns", "lat_p99_ns", "lat_p99.9_ns",
-		"lat_max_ns", "transactions_per_second", "duration_ns", "quality", "note",
-		"histograms", NULL};
+		"saturated", "unit_assumed", "lat_mean_ns", "lat_p50_ns", "lat_p99_ns",
+		"lat_p99.9_ns", "lat_max_ns", "transactions_per_second", "duration_ns",
+		"quality", "note", "histograms", NULL};
 	static const char *const qualities[] = {
 		"measured", "printed", "reconstructed", "suspect", "contradictory", NULL};
 	char at[AT_MAX / 2];
@@ -220,6 +230,9 @@ read_point(const json_t *o, size_t i, struct foreign_point *p, struct err *e)
 		return -1;
 	if (json_has(o, "saturated") &&
 		json_need_bool(o, at, "saturated", &p->saturated, e) != 0)
+		return -1;
+	if (json_has(o, "unit_assumed") &&
+		json_need_bool(o, at, "unit_assumed", &p->unit_assumed, e) != 0)
 		return -1;
 	if (read_histograms(o, at, p, e) != 0)
 		return -1;
@@ -256,7 +269,6 @@ foreign_parse(const json_t *doc, struct foreign *ret_f, struct err *e)
 	static const char *const names[] = {"ssdlab", "tool", "tool_version", "source",
 		"subject", "scaled", "points", NULL};
 	static const char *const kinds[] = {"foreign/v1", NULL};
-	static const char *const tools[] = {"fio", "vdbench", "published", NULL};
 	struct foreign *f = ret_f;
 	char kind[16];
 	bool scaled = false;
@@ -267,7 +279,7 @@ foreign_parse(const json_t *doc, struct foreign *ret_f, struct err *e)
 		read_text(doc, "", "ssdlab", kind, sizeof(kind), e) != 0 ||
 		check_choice(kind, "", "ssdlab", kinds, e) != 0 ||
 		read_text(doc, "", "tool", f->tool, sizeof(f->tool), e) != 0 ||
-		check_choice(f->tool, "", "tool", tools, e) != 0 ||
+		check_choice(f->tool, "", "tool", foreign_tools, e) != 0 ||
 		read_text(doc, "", "tool_version", f->tool_version,
 			sizeof(f->tool_version), e) != 0 ||
 		read_text(doc, "", "source", f->source, sizeof(f->source), e) != 0 ||

@@ -392,6 +392,8 @@ CREATE TABLE foreign_point (
 		('measured', 'printed', 'reconstructed', 'suspect', 'contradictory')),
 	note TEXT NOT NULL,
 	breaks_law INTEGER NOT NULL CHECK (breaks_law IN (0, 1)),
+	-- how many bytes the unit of bytes_per_second has was not said
+	unit_assumed INTEGER NOT NULL CHECK (unit_assumed IN (0, 1)),
 	read_service BLOB,
 	write_service BLOB,
 	UNIQUE (foreign_id, number)

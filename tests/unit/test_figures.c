@@ -106,10 +106,47 @@ START_TEST(rows_of_a_ranking_tell_virtual_drives_and_scaled_suites)
 		ranking(json_pack(
 			"[o, o]", place(1, "d1", 4, NULL), place(2, "d2", 1, NULL))));
 
-	has(text, ",maximum,virtual,scaled\r\n");
-	has(text, ",true,true\r\n");
-	has(text, ",false,true\r\n");
+	has(text, ",maximum,virtual,scaled,is_foreign\r\n");
+	has(text, ",true,true,false\r\n");
+	has(text, ",false,true,false\r\n");
 	has_not(text, "fewer");
+}
+END_TEST
+
+/* The place of a result from elsewhere; scaled NULL: not known. */
+static json_t *
+elsewhere(int rank, const char *id, json_t *scaled)
+{
+	json_t *o = json_pack(
+		"{s:i, s:n, s:{s:s, s:b, s:s, s:s, s:s, s:o}, s:f, s:i, s:f,"
+		" s:[s, s], s:[]}",
+		"rank", rank, "drive", "foreign", "id", id, "foreign", 1, "tool",
+		"published", "source", "table.csv", "subject", "acme-1tb", "scaled",
+		scaled, "value", 500.0, "n", 1, "percent_of_best", 50.0, "flags",
+		"foreign", "printed", "runs");
+
+	ck_assert_ptr_nonnull(o);
+	return o;
+}
+
+START_TEST(a_result_from_elsewhere_is_told_as_such_in_a_ranking)
+{
+	const char *text = printed(ranking_print, OUT_TABLE,
+		ranking(json_pack("[o, o]", place(1, "d1", 4, NULL),
+			elsewhere(2, "x3", json_null()))));
+
+	has(text, "x3     acme-1tb  published: table.csv");
+	has(text, "foreign, printed");
+	has(text, "\nforeign: not measured by this lab, and ranked by the name of the "
+		  "workload alone\n");
+	has(text, "\nwhat the marks are about: ssdlab foreign show x3\n");
+	has_not(text, "fewer than 4 runs");
+	text = printed(ranking_print, OUT_CSV,
+		ranking(json_pack("[o, o]", elsewhere(1, "x3", json_null()),
+			elsewhere(2, "x4", json_false()))));
+	has(text, ",x3,acme-1tb,");
+	has(text, ",unknown,true\r\n");
+	has(text, ",false,true\r\n");
 }
 END_TEST
 
@@ -249,6 +286,18 @@ START_TEST(rows_of_a_comparison_tell_suite_and_sides)
 }
 END_TEST
 
+START_TEST(rows_of_a_comparison_do_not_call_full_what_is_not_known)
+{
+	json_t *doc = two_runs();
+	const char *text;
+
+	json_object_set_new(doc, "scaled", json_null());
+	json_object_set_new(doc, "warnings", json_array());
+	text = printed(comparison_print, OUT_CSV, doc);
+	has(text, ",true,unknown,max,\"80 %, max\"\r\n");
+}
+END_TEST
+
 START_TEST(flags_of_a_comparison_lead_to_their_runs_and_foreign_results)
 {
 	json_t *m = metric("peak_iops", 1000, 1000, json_array(), json_array());
@@ -357,10 +406,12 @@ main(void)
 
 	tcase_add_test(tc, places_that_rest_on_too_few_runs_are_named);
 	tcase_add_test(tc, rows_of_a_ranking_tell_virtual_drives_and_scaled_suites);
+	tcase_add_test(tc, a_result_from_elsewhere_is_told_as_such_in_a_ranking);
 	tcase_add_test(tc, a_ranking_with_flags_says_where_their_reasons_are);
 	tcase_add_test(tc, a_comparison_tells_the_loads_of_peaks_and_multiples);
 	tcase_add_test(tc, a_verdict_stands_beside_repeats_spread_and_p);
 	tcase_add_test(tc, rows_of_a_comparison_tell_suite_and_sides);
+	tcase_add_test(tc, rows_of_a_comparison_do_not_call_full_what_is_not_known);
 	tcase_add_test(tc, flags_of_a_comparison_lead_to_their_runs_and_foreign_results);
 	tcase_add_test(tc,
 		points_of_a_curve_say_which_latency_they_tell_and_the_maximum_is_first);

@@ -102,6 +102,12 @@ START_TEST(the_same_document_is_there_once)
 	doc = good(api_foreign_list, 0, "tool=fio");
 	ck_assert_uint_eq(json_array_size(json_object_get(doc, "items")), 0);
 	json_decref(doc);
+	refused(api_foreign_list, 0, "tool=foo", ERR_INVALID,
+		"tool: \"foo\" is not known");
+	doc = good(api_foreign_list, 0, "tool=published");
+	IS(doc, "/items/1/n_points", "1");
+	IS(doc, "/items/1/points", "(none)");
+	json_decref(doc);
 	refused(api_foreign_get, 3, "", ERR_NOTFOUND, "no foreign result x3");
 }
 END_TEST
@@ -215,6 +221,85 @@ START_TEST(a_foreign_result_is_compared_by_workload_and_shown_as_foreign)
 }
 END_TEST
 
+START_TEST(a_ranking_has_foreign_results_when_asked_and_marks_them)
+{
+	json_t *doc = document("acme-1tb"), *p;
+
+	add_done_run(1, 1, 1, 20000);
+	p = point(doc, "4k-random-read", 40000, 3.2e6, 128);
+	json_put(p, "quality", json_string("suspect"));
+	json_put(p, "bytes_per_second", json_real(163840000));
+	json_put(p, "unit_assumed", json_true());
+	added(doc, true);
+	doc = document("acme-small");
+	json_put(doc, "scaled", json_true());
+	point(doc, "4k-random-read", 50000, 3.2e6, 128);
+	added(doc, true);
+	doc = document("acme-full");
+	json_put(doc, "scaled", json_false());
+	point(doc, "4k-random-read", 10000, 12.8e6, 128);
+	added(doc, true);
+	doc = document("elsewhere");
+	point(doc, "elsewhere", 1, 1e9, 1);
+	added(doc, true);
+	doc = good(api_rankings_get, 0, "workload=4k-random-read");
+	ck_assert_uint_eq(json_array_size(json_object_get(doc, "items")), 1);
+	ck_assert_ptr_null(strstr(at(doc, ""), "acme"));
+	json_decref(doc);
+	doc = good(api_rankings_get, 0, "workload=4k-random-read&foreign=true");
+	ck_assert_uint_eq(json_array_size(json_object_get(doc, "items")), 3);
+	IS(doc, "/items/0/rank", "1");
+	IS(doc, "/items/0/drive", "null");
+	IS(doc, "/items/0/foreign/id", "\"x1\"");
+	IS(doc, "/items/0/foreign/subject", "\"acme-1tb\"");
+	IS(doc, "/items/0/flags", "[\"foreign\",\"suspect\",\"scaling-unknown\"]");
+	IS(doc, "/items/1/drive/id", "\"d1\"");
+	IS(doc, "/items/1/foreign", "(none)");
+	IS(doc, "/items/1/percent_of_best", "50.0");
+	IS(doc, "/items/1/flags", "[]");
+	IS(doc, "/items/2/flags", "[\"foreign\",\"printed\"]");
+	IS(doc, "/excluded/0/foreign", "\"x2\"");
+	IS(doc, "/excluded/0/why", "\"it is of a scaled test\"");
+	json_decref(doc);
+	/* the mark of a unit stands only at the bandwidth */
+	doc = good(api_rankings_get, 0,
+		"workload=4k-random-read&foreign=true&metric=peak_bytes_per_second");
+	IS(doc, "/items/0/flags",
+		"[\"foreign\",\"suspect\",\"unit-assumed\",\"scaling-unknown\"]");
+	IS(doc, "/excluded/1/why", "\"it does not tell peak bandwidth\"");
+	json_decref(doc);
+	doc = good(api_rankings_get, 0, "foreign=true");
+	ck_assert_uint_eq(json_array_size(json_object_get(doc, "rankings")), 1);
+	json_decref(doc);
+	refused(api_rankings_get, 0, "foreign=yes", ERR_INVALID,
+		"neither true nor false");
+}
+END_TEST
+
+START_TEST(a_comparison_says_when_nobody_knows_whether_a_result_is_scaled)
+{
+	json_t *doc = document("d");
+
+	add_done_run(1, 1, 1, 20000);
+	point(doc, "4k-random-read", 40000, 3.2e6, 128);
+	added(doc, true);
+	doc = document("d");
+	json_put(doc, "scaled", json_true());
+	point(doc, "4k-random-read", 40000, 3.2e6, 128);
+	added(doc, true);
+	doc = good(api_comparisons_get, 0, "a=d1&b=x1");
+	IS(doc, "/scaled", "null");
+	ck_assert_ptr_nonnull(strstr(
+		at(doc, "/warnings"), "side b does not say whether it is scaled down"));
+	json_decref(doc);
+	doc = good(api_comparisons_get, 0, "a=x2&b=d1");
+	IS(doc, "/scaled", "true");
+	ck_assert_ptr_nonnull(strstr(at(doc, "/warnings"), "side a is scaled down"));
+	ck_assert_ptr_null(strstr(at(doc, "/warnings"), "is a scaled suite"));
+	json_decref(doc);
+}
+END_TEST
+
 START_TEST(results_without_a_common_workload_are_not_compared)
 {
 	json_t *doc = document("d");
@@ -242,6 +327,9 @@ main(void)
 	tcase_add_test(tc, what_breaks_littles_law_is_marked);
 	tcase_add_test(tc, figures_of_latency_come_from_the_histograms);
 	tcase_add_test(tc, a_foreign_result_is_compared_by_workload_and_shown_as_foreign);
+	tcase_add_test(tc, a_ranking_has_foreign_results_when_asked_and_marks_them);
+	tcase_add_test(
+		tc, a_comparison_says_when_nobody_knows_whether_a_result_is_scaled);
 	tcase_add_test(tc, results_without_a_common_workload_are_not_compared);
 	return unit_run("foreigns", tc);
 }

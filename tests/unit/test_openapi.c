@@ -215,6 +215,8 @@ static const struct example examples[] = {
 	{"/api/v1/foreign/{x}/histogram", 1, "", "point=1"},
 	{"/api/v1/rankings", 0, "", ""},
 	{"/api/v1/rankings", 0, "", "workload=reads"},
+	{"/api/v1/rankings", 0, "", "workload=reads&foreign=true"},
+	{"/api/v1/rankings", 0, "", "foreign=true&metric=lat_mean_ns@50"},
 	{"/api/v1/curves", 0, "", "run=r1"},
 	{"/api/v1/curves", 0, "", "run=r2"},
 	{"/api/v1/curves", 0, "", "run=r3"},

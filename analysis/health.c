@@ -42,7 +42,10 @@ health_difference(const json_t *before, const json_t *after)
 			/* NOLINTNEXTLINE(misc-no-recursion): depth 16 at most */
 			json_put(o, name, health_difference(was, v));
 		else if (number_of(was, &a) && number_of(v, &b))
-			json_put(o, name, json_integer(b - a));
+			json_put(o, name,
+				json_is_string(v) || json_is_string(was)
+					? json_sprintf("%" PRId64, b - a)
+					: json_integer(b - a));
 	}
 	return o;
 }

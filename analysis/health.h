@@ -10,8 +10,8 @@
 
 /*
  * health_difference returns after - before for each number, or decimal string, that both
- * have, in objects within them, too, as integers; the others are left out, and so are
- * those above 2^62. New reference.
+ * have, in objects within them, too: of numbers an integer, else a decimal string; the
+ * others are left out, and so are those above 2^62. New reference.
  */
 json_t *health_difference(const json_t *before, const json_t *after);
 

@@ -97,6 +97,10 @@ show_history(struct cli *c, const json_t *drive, struct err *e)
 	if (rc != 0)
 		return -1;
 	show_ledger(&c->out, "Ledger, the newest first", json_object_get(doc, "items"));
+	if (json_has(doc, "next_cursor"))
+		out_line(&c->out,
+			"and older ones: ssdlab api GET /api/v1/drives/%s/ledger",
+			json_text_of(drive, "id"));
 	json_decref(doc);
 	return 0;
 }

@@ -21,6 +21,14 @@ is_always_shown(const char *name)
 	return false;
 }
 
+/* Whether a difference, a number or a decimal text, is one. */
+static bool
+differs(const json_t *by)
+{
+	return json_is_string(by) ? strcmp(json_string_value(by), "0") != 0
+				  : json_integer_value(by) != 0;
+}
+
 /* One row for a number, rows for those in an object; lists and words are left out. */
 static void
 add_rows(json_t *rows, const json_t *before, const json_t *after, const json_t *change,
@@ -44,7 +52,7 @@ add_rows(json_t *rows, const json_t *before, const json_t *after, const json_t *
 		if (json_is_array(v) || strcmp(name, "source") == 0 ||
 			strcmp(name, "version") == 0)
 			continue;
-		if (!all && !is_always_shown(name) && json_integer_value(by) == 0)
+		if (!all && !is_always_shown(name) && !differs(by))
 			continue;
 		row = json_object();
 		json_put(row, "name", json_string(name));
@@ -84,7 +92,7 @@ put_after(const json_t *row, struct str *out)
 static void
 put_difference(const json_t *row, struct str *out)
 {
-	if (json_integer_value(json_object_get(row, "difference")) != 0)
+	if (differs(json_object_get(row, "difference")))
 		put_value(row, "difference", out);
 }
 

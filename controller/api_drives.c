@@ -60,6 +60,35 @@ api_drives_get(struct tx *t, struct api_call *c, struct err *e)
 	return doc_answer(t, c, c->id, drive_with_ledger, e);
 }
 
+/*
+ * The rows behind that of the cursor, in the order of what happened: of attempts, and of
+ * records within them, however late they arrived. What outside of attempts stands behind
+ * one comes after all its records.
+ */
+static const char select_ledger[] =
+	"SELECT id FROM ledger WHERE drive_id = ?1 AND (?2 = 0 OR"
+	" (coalesce(attempt_id, 0), seq, id) < (SELECT coalesce(attempt_id, 0), seq, id"
+	"  FROM ledger WHERE id = ?2))"
+	" ORDER BY attempt_id DESC, seq DESC, id DESC LIMIT ?3";
+
+/* A row may go when what it doubts is told after all. */
+static int
+check_cursor(struct tx *t, int64_t drive, int64_t row, struct err *e)
+{
+	int64_t one;
+	int rc = row == 0
+			 ? 1
+			 : tx_int(t, &one, e,
+				   "SELECT 1 FROM ledger WHERE id = ?1 AND drive_id = ?2",
+				   "ii", row, drive);
+
+	if (rc != 0)
+		return rc < 0 ? -1 : 0;
+	err_set(e, ERR_INVALID,
+		"query parameter cursor: the row that it stands at is gone");
+	return err_fix(e, "begin again, without a cursor");
+}
+
 int
 api_drives_ledger(struct tx *t, struct api_call *c, struct err *e)
 {
@@ -69,10 +98,8 @@ api_drives_ledger(struct tx *t, struct api_call *c, struct err *e)
 
 	if (api_only_query(c, names, e) != 0 || api_page(c, &after, &limit, e) != 0 ||
 		doc_exists(t, 'd', c->id, e) != 0 ||
-		tx_query(t, &ids, e,
-			"SELECT id FROM ledger WHERE drive_id = ?1"
-			" AND (?2 = 0 OR id < ?2) ORDER BY id DESC LIMIT ?3",
-			"iii", c->id, after, limit + 1) != 0)
+		check_cursor(t, c->id, after, e) != 0 ||
+		tx_query(t, &ids, e, select_ledger, "iii", c->id, after, limit + 1) != 0)
 		return -1;
 	return doc_page(t, c, ids, limit, ledger_json, e);
 }

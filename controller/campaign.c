@@ -175,12 +175,6 @@ static const char select_starts[] =
 	"  WHERE r.campaign_id = ?1 AND a.start_ns IS NOT NULL)"
 	" GROUP BY start_ns ORDER BY start_ns";
 
-static json_t *
-int_or_null(struct cur *c, int col)
-{
-	return cur_null(c, col) ? json_null() : json_integer(cur_int(c, col));
-}
-
 /* Adds how far apart the runs began that were to start together. */
 static int
 put_starts(struct tx *t, int64_t campaign, json_t *doc, struct err *e)
@@ -198,8 +192,8 @@ put_starts(struct tx *t, int64_t campaign, json_t *doc, struct err *e)
 		json_put(o, "at", api_time(cur_int(c, 0)));
 		json_put(o, "runs", json_integer(cur_int(c, 1)));
 		json_put(o, "begun", json_integer(cur_int(c, 2)));
-		json_put(o, "skew_ns", int_or_null(c, 3));
-		json_put(o, "doubt_ns", int_or_null(c, 4));
+		json_put(o, "skew_ns", doc_int(c, 3));
+		json_put(o, "doubt_ns", doc_int(c, 4));
 		json_array_append_new(list, o);
 	}
 	cur_close(c);

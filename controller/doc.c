@@ -24,6 +24,12 @@ doc_stored(const char *text)
 	return doc != NULL ? doc : json_null();
 }
 
+json_t *
+doc_int(struct cur *c, int col)
+{
+	return cur_null(c, col) ? json_null() : json_integer(cur_int(c, col));
+}
+
 char *
 doc_text(json_t *doc)
 {

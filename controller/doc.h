@@ -19,6 +19,9 @@ struct tx;
  */
 json_t *doc_stored(const char *text);
 
+/* doc_int makes a number of a column, or null of NULL. New reference. */
+json_t *doc_int(struct cur *c, int col);
+
 /* doc_text writes doc, members sorted, as a string owned by the caller. Takes doc. */
 char *doc_text(json_t *doc) __attribute__((warn_unused_result));
 

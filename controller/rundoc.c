@@ -90,12 +90,6 @@ node_doc(struct cur *c)
 	return o;
 }
 
-static json_t *
-int_or_null(struct cur *c, int col)
-{
-	return cur_null(c, col) ? json_null() : json_integer(cur_int(c, col));
-}
-
 /* The instant at which it was to start together with others. */
 static json_t *
 start_doc(struct cur *c)
@@ -106,8 +100,8 @@ start_doc(struct cur *c)
 		return json_null();
 	o = json_object();
 	json_put(o, "at", api_time(cur_int(c, COL_START)));
-	json_put(o, "lag_ns", int_or_null(c, COL_START_LAG));
-	json_put(o, "doubt_ns", int_or_null(c, COL_START_DOUBT));
+	json_put(o, "lag_ns", doc_int(c, COL_START_LAG));
+	json_put(o, "doubt_ns", doc_int(c, COL_START_DOUBT));
 	return o;
 }
 

@@ -202,6 +202,23 @@ START_TEST(a_comparison_tells_at_which_loads_its_figures_are)
 }
 END_TEST
 
+START_TEST(a_maximum_that_its_node_cut_into_says_so)
+{
+	json_t *doc;
+
+	add_done_run(1, 1, 1, 20000);
+	rig_exec("UPDATE point SET meta = json_set(meta, '$.missed_ns', '30000000')"
+		 " WHERE attempt_id = 1 AND point = 2");
+	doc = good(api_curves_get, 0, "run=r1");
+	IS(doc, "/workloads/0/points/3/load_percent", "null");
+	IS(doc, "/workloads/0/points/3/flags", "[\"stalled\"]");
+	json_decref(doc);
+	doc = good(api_rankings_get, 0, "workload=4k-random-read");
+	IS(doc, "/items/0/flags", "[\"stalled\"]");
+	json_decref(doc);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -213,5 +230,6 @@ main(void)
 	tcase_add_test(tc, a_curve_tells_its_fall_its_knee_and_loads_under_lines);
 	tcase_add_test(tc, trims_alone_have_a_curve_of_their_own);
 	tcase_add_test(tc, a_comparison_tells_at_which_loads_its_figures_are);
+	tcase_add_test(tc, a_maximum_that_its_node_cut_into_says_so);
 	return unit_run("curves", tc);
 }

@@ -3,7 +3,7 @@
 #include "controller/fact.h"
 #include "controller/run.h"
 #include "controller/unfinished.h"
-#include "tests/unit/data_rig.h"
+#include "tests/unit/result_rig.h"
 
 static json_t *doc;
 
@@ -457,6 +457,44 @@ START_TEST(what_cannot_be_explained_stands_behind_the_latest_attempt)
 }
 END_TEST
 
+START_TEST(pages_go_by_what_happened_and_not_by_when_it_was_told)
+{
+	static const char *const texts[] = {
+		"it was away", "late", "soon", "first", "nobody knew it"};
+	char query_args[40] = "limit=2";
+	size_t n = 0;
+	json_t *page, *item;
+	size_t i;
+
+	/* rows in the order in which they came, and which is the wrong one */
+	rig_exec("INSERT INTO ledger(drive_id, attempt_id, seq, kind, at_ns,"
+		 " written_bytes, detail) VALUES"
+		 " (1, 1, 9223372036854775807, 'unknown', 1, 0, '{\"why\":\"it was "
+		 "away\"}'),"
+		 " (1, 1, 7, 'workload', 1, 1, '{\"workload\":\"late\"}'),"
+		 " (1, 1, 3, 'workload', 1, 1, '{\"workload\":\"first\"}'),"
+		 " (1, NULL, 9223372036854775807, 'unknown', 1, 0,"
+		 "  '{\"why\":\"nobody knew it\"}'),"
+		 " (1, 1, 5, 'workload', 1, 1, '{\"workload\":\"soon\"}')");
+	for (;;) {
+		page = good(api_drives_ledger, 1, query_args);
+		json_array_foreach (json_object_get(page, "items"), i, item) {
+			ck_assert_uint_lt(n, 5);
+			ck_assert_str_eq(json_text_of(item, "text"), texts[n++]);
+		}
+		if (!json_has(page, "next_cursor"))
+			break;
+		snprintf(query_args, sizeof(query_args), "limit=2&cursor=%s",
+			json_text_of(page, "next_cursor"));
+		json_decref(page);
+	}
+	json_decref(page);
+	ck_assert_uint_eq(n, 5);
+	rig_exec("DELETE FROM ledger");
+	refused(api_drives_ledger, 1, query_args, ERR_INVALID, "is gone");
+}
+END_TEST
+
 START_TEST(a_row_that_is_not_there_is_said_so)
 {
 	struct err e = {0};
@@ -488,6 +526,7 @@ main(void)
 	tcase_add_test(tc, what_a_lost_attempt_did_is_not_known);
 	tcase_add_test(tc, a_record_that_comes_twice_counts_once);
 	tcase_add_test(tc, what_cannot_be_explained_stands_behind_the_latest_attempt);
+	tcase_add_test(tc, pages_go_by_what_happened_and_not_by_when_it_was_told);
 	tcase_add_test(tc, a_row_that_is_not_there_is_said_so);
 	return unit_run("ledger", tc);
 }

@@ -41,8 +41,8 @@ static const char drive[] =
 	"\"after\":{\"source\":\"nvme\",\"temperature_c\":45,\"sensors_c\":[46],"
 	"\"power_cycles\":\"7\",\"host_read_commands\":\"350\",\"passed\":true,"
 	"\"attributes\":{\"5 R\":\"1\"}},"
-	"\"difference\":{\"temperature_c\":5,\"power_cycles\":0,\"host_read_commands\":"
-	"250},"
+	"\"difference\":{\"temperature_c\":5,\"power_cycles\":\"0\","
+	"\"host_read_commands\":\"250\"},"
 	"\"told\":[\"it was hot\"]}";
 
 START_TEST(what_has_changed_or_matters_is_a_row)

@@ -98,7 +98,8 @@ write_files(const char *file, const struct config *cfg, const char *token, struc
 	struct str text = {0};
 	int rc;
 
-	str_printf(&text, "server = %s\ntoken_file = %s\n", cfg->server, token_file);
+	/* of the same folder, so that this can be copied elsewhere */
+	str_printf(&text, "server = %s\ntoken_file = token\n", cfg->server);
 	if (cfg->pin[0] != '\0')
 		str_printf(&text, "pin = %s\n", cfg->pin);
 	if (cfg->ca_file[0] != '\0')

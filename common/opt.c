@@ -73,6 +73,7 @@ set(const struct opt *o, void *opts, const char *text, struct err *e)
 	case OPT_BOOL:
 		return set_bool(o, text, field(opts, o), e);
 	case OPT_TEXT:
+	case OPT_PATH:
 		owned = field(opts, o);
 		free(*owned);
 		*owned = xstrdup(text);
@@ -119,6 +120,7 @@ trim(char *text)
 struct reading {
 	const struct opt_set *s;
 	void *opts;
+	const char *path;
 	int line;   /* number of the present one, from 1 */
 	int *given; /* for each row the line that gave it, 0 for none */
 };
@@ -136,6 +138,23 @@ give_once(struct reading *r, const struct opt *o, struct err *e)
 	}
 	*given = r->line;
 	return 0;
+}
+
+/* Sets a path that a file names, which may be one of the folder of the file. */
+static int
+set_path(const struct opt *o, void *opts, const char *file, const char *path,
+	struct err *e)
+{
+	const char *slash = strrchr(file, '/');
+	char *full;
+	int rc;
+
+	if (path[0] == '\0' || path[0] == '/' || path[0] == '~' || slash == NULL)
+		return set(o, opts, path, e);
+	full = xasprintf("%.*s/%s", (int)(slash - file), file, path);
+	rc = set(o, opts, full, e);
+	free(full);
+	return rc;
 }
 
 /* One line of a file: `name = value`, or blank, or a comment from # on. */
@@ -162,13 +181,16 @@ set_line(struct reading *r, char *line, struct err *e)
 		err_set(e, ERR_INVALID, "unknown option \"%.60s\"", name);
 		return err_fix(e, "%s --help lists the options", s->program);
 	}
-	return give_once(r, o, e) != 0 ? -1 : set(o, r->opts, value, e);
+	if (give_once(r, o, e) != 0)
+		return -1;
+	return o->type == OPT_PATH ? set_path(o, r->opts, r->path, value, e)
+				   : set(o, r->opts, value, e);
 }
 
 static int
 load_file(const struct opt_set *s, const char *path, bool must, void *opts, struct err *e)
 {
-	struct reading r = {.s = s, .opts = opts};
+	struct reading r = {.s = s, .opts = opts, .path = path};
 	FILE *f = fopen(path, "re");
 	char *line = NULL;
 	size_t cap = 0;
@@ -319,7 +341,7 @@ opt_fini(const struct opt_set *s, void *opts)
 	for (size_t i = 0; i < s->n_rows; i++) {
 		char **owned = field(opts, &s->rows[i]);
 
-		if (s->rows[i].type != OPT_TEXT)
+		if (s->rows[i].type != OPT_TEXT && s->rows[i].type != OPT_PATH)
 			continue;
 		free(*owned);
 		*owned = NULL;
@@ -349,6 +371,7 @@ help_range(const struct opt *o, struct str *out)
 		str_puts(out, "; yes or no");
 		break;
 	case OPT_TEXT:
+	case OPT_PATH:
 		break;
 	}
 }

@@ -23,6 +23,8 @@ enum opt_type {
 	OPT_DURATION, /* int64_t field, ns, min..max, written with unit */
 	OPT_BOOL,     /* bool field, yes or no */
 	OPT_TEXT,     /* char * field, owned by the options struct; "" when unset */
+	OPT_PATH,     /* the same; in a file, a path that begins with neither / nor ~ is
+			 of the folder of the file */
 };
 
 struct opt {
@@ -44,6 +46,7 @@ struct opt {
 #define OPT_FIELD_DURATION int64_t
 #define OPT_FIELD_BOOL bool
 #define OPT_FIELD_TEXT char *
+#define OPT_FIELD_PATH char *
 
 struct opt_set {
 	const char *program; /* "ssdlab-agent" */

@@ -285,6 +285,32 @@ START_TEST(a_file_named_in_the_environment_stands_for_the_usual_two)
 }
 END_TEST
 
+START_TEST(paths_in_a_file_are_those_of_its_folder)
+{
+	char path[] = "/tmp/test-client-XXXXXX";
+	static const char text[] = "token_file = token\nca_file = /etc/ca.pem\n";
+	static char name[] = "ssdlab", option[] = "--token-file=near";
+	char *argv[] = {name, NULL}, *said[] = {name, option, NULL};
+	struct config cfg = {0};
+	struct err e = {0};
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, text, sizeof(text) - 1), (int)sizeof(text) - 1);
+	close(fd);
+	setenv("SSDLAB_CONFIG", path, 1);
+	OK(config_load(1, argv, &cfg, &e));
+	ck_assert_str_eq(cfg.token_file, "/tmp/token");
+	ck_assert_str_eq(cfg.ca_file, "/etc/ca.pem");
+	config_fini(&cfg);
+	OK(config_load(2, said, &cfg, &e));
+	ck_assert_str_eq(cfg.token_file, "near");
+	config_fini(&cfg);
+	unsetenv("SSDLAB_CONFIG");
+	unlink(path);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -308,5 +334,6 @@ main(void)
 	tcase_add_test(tc, submit_says_whether_the_campaign_may_be_there);
 	tcase_add_test(tc, the_configuration_refuses_what_cannot_work);
 	tcase_add_test(tc, a_file_named_in_the_environment_stands_for_the_usual_two);
+	tcase_add_test(tc, paths_in_a_file_are_those_of_its_folder);
 	return unit_run("client", tc);
 }

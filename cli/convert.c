@@ -113,6 +113,14 @@ convert_left(struct conversion *c, unsigned line, enum left_kind kind, const cha
 	l->why = xstrdup(reason);
 }
 
+void
+convert_note(struct conversion *c, const char *text)
+{
+	size_t n = strlen(c->notes);
+
+	snprintf(c->notes + n, sizeof(c->notes) - n, "%s%s", n > 0 ? " " : "", text);
+}
+
 static bool
 taken(const struct suite *s, const char *id)
 {
@@ -236,6 +244,9 @@ convert_finish(struct conversion *c, json_t **ret_doc, struct err *e)
 	if (c->suite->n_workloads == 0)
 		return err_set(e, ERR_INVALID,
 			"there is no workload in it that a suite can have");
+	if (c->suite->fill_passes == 0)
+		convert_note(c, "There is no preparation: the drive is neither filled "
+				"nor preconditioned before it.");
 	doc = json_pack("{s:s, s:s, s:i, s:s}", "ssdlab", "suite/v1", "name",
 		c->suite->name, "version", (int)c->suite->version, "title",
 		c->suite->title);

@@ -56,6 +56,9 @@ void conversion_fini(struct conversion *c);
 void convert_left(struct conversion *c, unsigned line, enum left_kind kind,
 	const char *text, const char *why, ...) __attribute__((format(printf, 5, 6)));
 
+/* convert_note appends a sentence to the notes. */
+void convert_note(struct conversion *c, const char *text);
+
 /*
  * convert_add appends the workload w under an id made of `id`, which is made unlike all
  * others. One that a suite cannot have is listed instead, as `id`, with its line. Returns
@@ -66,8 +69,8 @@ bool convert_add(struct conversion *c, const struct workload *w, const char *id,
 
 /*
  * convert_finish makes the suite's document in its human form, in *ret_doc (new
- * reference), and puts the list of what was left in the order of lines. ERR_INVALID when
- * the file has no workload for a suite.
+ * reference), and puts the list of what was left in the order of lines. Where there is no
+ * fill its notes say so. ERR_INVALID when the file has no workload for a suite.
  */
 int convert_finish(struct conversion *c, json_t **ret_doc, struct err *e);
 

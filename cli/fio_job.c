@@ -312,14 +312,6 @@ list_side_by_side(struct conversion *c, const struct fio_job *jobs, size_t n)
 	}
 }
 
-static void
-note(struct conversion *c, const char *text)
-{
-	size_t n = strlen(c->notes);
-
-	snprintf(c->notes + n, sizeof(c->notes) - n, "%s%s", n > 0 ? " " : "", text);
-}
-
 /* What a suite does though no line of the file says otherwise. */
 static void
 make_notes(struct conversion *c, const struct fio_job *jobs, size_t n)
@@ -332,12 +324,14 @@ make_notes(struct conversion *c, const struct fio_job *jobs, size_t n)
 		map = map || (jobs[i].random && !jobs[i].norandommap);
 	}
 	if (buffered)
-		note(c, "I/O goes past the page cache, though not all jobs have "
-			"direct=1.");
+		convert_note(c, "I/O goes past the page cache, though not all jobs have "
+				"direct=1.");
 	if (once)
-		note(c, "Points last their time, though not all jobs are time_based.");
+		convert_note(
+			c, "Points last their time, though not all jobs are time_based.");
 	if (map)
-		note(c, "No random map is kept, as with norandommap: an offset may come "
+		convert_note(c,
+			"No random map is kept, as with norandommap: an offset may come "
 			"twice.");
 }
 

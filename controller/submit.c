@@ -449,6 +449,12 @@ warnings_of(const struct resolved *r)
 	warn_without_health(r, list);
 	for (size_t i = 0; i < r->doc.n_drives; i++)
 		is_virtual = is_virtual || r->targets[i].is_virtual;
+	if (r->suite.n_workloads > 0 && r->suite.fill_passes == 0)
+		json_array_append_new(list,
+			json_string(
+				"the suite has no preparation: the drive is neither "
+				"filled nor preconditioned, and reads of what was never "
+				"written touch no medium"));
 	if (r->suite.scaled)
 		json_array_append_new(list,
 			json_string(

@@ -185,6 +185,17 @@ START_TEST(a_plan_stores_nothing_and_tells_everything)
 	ck_assert_str_eq(json_text_of(lab_call.doc, "assumed_write_bytes_per_second"),
 		"16000000000");
 	ck_assert_uint_eq(json_array_size(json_object_get(lab_call.doc, "warnings")), 3);
+	rig_exec("UPDATE suite SET doc = json_remove(doc, '$.prepare')");
+	OK(lab_ask(api_campaigns_post, 0,
+		campaign("{'drives':[{'serial':'S1'},{'serial':'S2'}],'repeats':2}"),
+		&e));
+	ck_assert_uint_eq(json_array_size(json_object_get(lab_call.doc, "warnings")), 4);
+	ck_assert_ptr_nonnull(
+		strstr(json_string_value(json_array_get(
+			       json_object_get(lab_call.doc, "warnings"), 0)),
+			"no preparation"));
+	rig_exec("UPDATE suite SET doc = json_set(doc, '$.prepare',"
+		 " json('{\"fill\":{}}'))");
 	/* sums that no integer holds are the largest one, never a small one */
 	rig_exec("UPDATE drive SET capacity_bytes = 1 << 62");
 	OK(lab_ask(api_campaigns_post, 0,

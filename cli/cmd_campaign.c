@@ -362,27 +362,41 @@ print_plan(const struct out *o, const json_t *plan)
 	str_fini(&line);
 }
 
-/* Says where in the file a refused document is wrong; the rest is no matter of a file. */
-static int
-place(const struct document *d, struct err *e)
+/* Says of a file that is a suite what it is; true if so. */
+static bool
+is_suite(const struct document *d, struct err *e)
 {
-	if (client_may_pass(e) || e->class == ERR_AUTH || e->class == ERR_FORBIDDEN)
-		return -1;
-	return document_place(d, e);
+	struct err none = {0};
+	json_t *doc = NULL;
+	bool is = yaml_to_json(str_text(&d->text), d->text.len, YAML_CORE, &doc, &none) ==
+			  0 &&
+		  strncmp(json_text_of(doc, "ssdlab"), "suite/", 6) == 0;
+
+	json_decref(doc);
+	if (!is)
+		return false;
+	err_clear(e);
+	err_set(e, ERR_INVALID, "%s is a suite, no campaign", d->name);
+	err_fix(e, "ssdlab suite add FILE takes it; a campaign names a suite and drives");
+	return true;
 }
 
 /* Reads the file and lets the controller plan it. Both are owned, also after an error. */
 static int
 plan_file(struct cli *c, struct document *ret_d, json_t **ret_plan, struct err *e)
 {
+	int rc = document_read(c->args[0], campaign_members, ret_d, e);
+
 	*ret_plan = NULL;
-	if (document_read(c->args[0], campaign_members, ret_d, e) != 0)
+	if (is_suite(ret_d, e))
+		return -1;
+	if (rc != 0)
 		return e->class == ERR_INVALID
 			       ? err_fix(e, "man 5 ssdlab-campaign has examples")
 			       : -1;
 	if (client_post(c->client, CAMPAIGNS "?dry_run=plan", ret_d->doc, ret_plan, e) !=
 		0)
-		return place(ret_d, e);
+		return show_place(ret_d, e);
 	return 0;
 }
 
@@ -505,7 +519,7 @@ cmd_campaign_submit(struct cli *c, struct err *e)
 		posted = true;
 		rc = client_post(c->client, CAMPAIGNS, d.doc, &doc, e);
 		if (rc != 0)
-			place(&d, e);
+			show_place(&d, e);
 	}
 	if (rc != 0)
 		fail_reach(c, posted, e);

@@ -3,6 +3,7 @@
 #include "cli/client.h"
 #include "cli/cmd.h"
 #include "cli/show.h"
+#include "common/document.h"
 #include "common/err.h"
 #include "common/json.h"
 #include "common/parse.h"
@@ -354,6 +355,23 @@ show_tests(const struct out *o, const json_t *list)
 	json_decref(all);
 }
 
+/* What is done to the drive before it is measured. */
+static void
+preparation_of(const json_t *item, struct str *out)
+{
+	const json_t *doc = json_object_get(item, "document");
+	const json_t *prepare = json_object_get(doc, "prepare");
+	bool purge = json_is_true(json_object_get(prepare, "purge"));
+	bool fill = json_has(prepare, "fill");
+
+	if (json_has(doc, "tests"))
+		str_puts(out, "that of each test");
+	else if (purge && fill)
+		str_puts(out, "purge and fill");
+	else
+		str_puts(out, purge ? "purge" : fill ? "fill" : "none");
+}
+
 static const struct column suite[] = {
 	{"SUITE", "suite", UNIT_TEXT, COL_KEEP, full_name},
 	{"TITLE", "title", UNIT_TEXT, 0, NULL},
@@ -361,6 +379,7 @@ static const struct column suite[] = {
 	{"SCALED", "scaled", UNIT_YES, 0, NULL},
 	{"CREATED", "created", UNIT_TIME, 0, NULL},
 	{"SMALLEST DRIVE", "document/minimum_capacity", UNIT_TEXT, 0, NULL},
+	{"PREPARATION", "preparation", UNIT_TEXT, 0, preparation_of},
 	{"PURGE", "document/prepare/purge", UNIT_YES, 0, NULL},
 	{"FILL PASSES", "document/prepare/fill/passes", UNIT_WHOLE, 0, NULL},
 	{"FILL BLOCK", "document/prepare/fill/block", UNIT_TEXT, 0, NULL},
@@ -421,5 +440,31 @@ cmd_suite_show(struct cli *c, struct err *e)
 		show_lists(&c->out, json_object_get(doc, "document"));
 	json_decref(doc);
 	str_fini(&path);
+	return rc;
+}
+
+int
+cmd_suite_add(struct cli *c, struct err *e)
+{
+	struct document d;
+	json_t *doc = NULL;
+	int rc = document_read(c->args[0], YAML_CORE, &d, e);
+
+	if (rc == 0) {
+		rc = client_post(c->client, "/api/v1/suites", d.doc, &doc, e);
+		if (rc != 0)
+			show_place(&d, e);
+	}
+	if (rc == 0 && c->out.format == OUT_JSON) {
+		out_json(&c->out, doc);
+	} else if (rc == 0) {
+		struct str name = {0};
+
+		full_name(doc, &name);
+		out_line(&c->out, "%s", str_text(&name));
+		str_fini(&name);
+	}
+	json_decref(doc);
+	document_fini(&d);
 	return rc;
 }

@@ -24,6 +24,8 @@ CMD("drive", "release", "DRIVE", 1, 1, F(SERIAL) | F(REASON), DOCUMENT, cmd_driv
 CMD("suite", "ls", "", 0, 0, 0, ROWS | NAMES, cmd_suite_ls, "the suites")
 CMD("suite", "show", "NAME@VERSION", 1, 1, 0, ROWS | NAMES, cmd_suite_show,
 	"one suite and its workloads")
+CMD("suite", "add", "FILE", 1, 1, 0, DOCUMENT | NAMES, cmd_suite_add,
+	"add a suite file (- is stdin) to those of the controller; prints its name")
 CMD("campaign", "convert", "FILE", 1, 1, F(FORMAT) | F(NAME), SUITES, cmd_campaign_convert,
 	"a vdbench parameter file or a fio job file as a suite; lists what is not carried")
 CMD("campaign", "lint", "FILE", 1, 1, 0, DOCUMENT, cmd_campaign_lint,

@@ -6,6 +6,7 @@
 
 #include "cli/client.h"
 #include "cli/ref.h"
+#include "common/document.h"
 #include "common/err.h"
 #include "common/json.h"
 #include "common/parse.h"
@@ -454,3 +455,11 @@ const struct column show_points[] = {
 	{"SCALED", "scaled", UNIT_YES, COL_CSV, NULL},
 };
 const size_t show_points_n = sizeof(show_points) / sizeof(show_points[0]);
+
+int
+show_place(const struct document *d, struct err *e)
+{
+	if (client_may_pass(e) || e->class == ERR_AUTH || e->class == ERR_FORBIDDEN)
+		return -1;
+	return document_place(d, e);
+}

@@ -10,6 +10,7 @@
 #include "cli/cmd.h"
 #include "cli/table.h"
 
+struct document;
 struct err;
 struct ref;
 
@@ -107,6 +108,12 @@ void show_node_state(const json_t *node, struct str *out);
  * none.
  */
 void show_ledger(const struct out *o, const char *title, json_t *rows);
+
+/*
+ * show_place says where in the file a document stands wrong that the controller refused
+ * with e; other failures are no matter of a file. Returns -1.
+ */
+int show_place(const struct document *d, struct err *e);
 
 /* show_text_is says whether the member of item is that text. */
 bool show_text_is(const json_t *item, const char *name, const char *text);

@@ -77,7 +77,11 @@ END
 cli campaign convert "$lab/sql.vdb" >"$lab/sql.json" 2>"$lab/left.txt" || die "all of the load can be carried"
 grep -q "^$lab/sql.vdb:1: lun=/dev/nowhere: " "$lab/left.txt" || die "a device that is left is not told"
 ! grep -q nowhere "$lab/sql.json" || die "a device was taken over"
-cli api POST /api/v1/suites <"$lab/sql.json" | jq -e '.name == "sql" and .version == 1' >/dev/null || die "the suite was not taken"
+[ "$(cli suite add "$lab/sql.json")" = sql@1 ] || die "the suite was not taken"
+cli campaign convert -o yaml "$lab/sql.vdb" 2>/dev/null | cli suite add - | grep -qx sql@1 || die "the suite is another one as YAML"
+cli suite show sql@1 | grep -Eq "^preparation +none$" || die "that it prepares nothing is not told"
+! cli campaign lint "$lab/sql.json" 2>"$lab/lint.txt" || die "a suite is no campaign"
+grep -q "ssdlab suite add" "$lab/lint.txt" || die "a suite is not told from a campaign"
 echo 'rd=late,wd=sql,iorate=1000' >>"$lab/sql.vdb"
 code=0
 cli campaign convert "$lab/sql.vdb" >/dev/null 2>"$lab/left.txt" || code=$?

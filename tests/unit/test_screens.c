@@ -207,6 +207,58 @@ START_TEST(a_list_of_suites_says_which_drive_fits_in_short_lines)
 }
 END_TEST
 
+START_TEST(a_suite_says_how_it_prepares_the_drive_also_when_it_does_not)
+{
+	static const struct serve_row rows[] = {
+		{"GET /api/v1/suites/a@1 ",
+			"{\"name\":\"a\",\"version\":1,\"document\":{\"workloads\":[]}}"},
+		{"GET /api/v1/suites/b@1 ",
+			"{\"name\":\"b\",\"version\":1,\"document\":{\"prepare\":{"
+			"\"purge\":true,\"fill\":{}},\"workloads\":[]}}"},
+		{NULL, NULL},
+	};
+	struct cli c = {.args = {"a@1"}};
+	struct err e = {0};
+
+	OK(run(cmd_suite_show, &c, rows, &e));
+	has("preparation        none\n");
+	c.args[0] = "b@1";
+	OK(run(cmd_suite_show, &c, rows, &e));
+	has("preparation        purge and fill\n");
+}
+END_TEST
+
+/* Writes a file of that text; path is a template of mkstemp. */
+static void
+make_file(char *path, const char *content)
+{
+	int fd = mkstemp(path);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, content, strlen(content)), (int)strlen(content));
+	close(fd);
+}
+
+START_TEST(a_suite_is_added_from_yaml_and_is_no_campaign)
+{
+	static const struct serve_row rows[] = {
+		{"POST /api/v1/suites ", "{\"name\":\"sql\",\"version\":2}"},
+		{NULL, NULL},
+	};
+	char path[] = "screens-XXXXXX";
+	struct cli c = {.args = {path}};
+	struct err e = {0};
+
+	make_file(path, "ssdlab: suite/v1\nname: sql\nversion: 2\n");
+	OK(run(cmd_suite_add, &c, rows, &e));
+	ck_assert_str_eq(text, "sql@2\n");
+	ck_assert_int_eq(run(cmd_campaign_lint, &c, rows, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "is a suite, no campaign"));
+	ck_assert_ptr_nonnull(strstr(e.fix, "ssdlab suite add"));
+	unlink(path);
+}
+END_TEST
+
 START_TEST(a_file_that_is_no_campaign_is_told_where_one_is_described)
 {
 	static const struct serve_row rows[] = {{NULL, NULL}};
@@ -263,6 +315,8 @@ main(void)
 	tcase_add_test(tc,
 		status_lists_what_waits_in_its_order_with_ids_and_what_runs_of_how_many);
 	tcase_add_test(tc, a_list_of_suites_says_which_drive_fits_in_short_lines);
+	tcase_add_test(tc, a_suite_says_how_it_prepares_the_drive_also_when_it_does_not);
+	tcase_add_test(tc, a_suite_is_added_from_yaml_and_is_no_campaign);
 	tcase_add_test(tc, a_file_that_is_no_campaign_is_told_where_one_is_described);
 	tcase_add_test(tc, a_time_may_be_a_day);
 	return unit_run("screens", tc);

@@ -40,7 +40,7 @@ static const struct column points[] = {
 	{"BANDWIDTH", "bytes_per_second", UNIT_BYTES_PER_S, 0, NULL},
 	{"MEAN", "lat_mean_ns", UNIT_NS, 0, NULL},
 	{"P99", "lat_p99_ns", UNIT_NS, 0, NULL},
-	{"P99.9", "lat_p99.9_ns", UNIT_NS, COL_WIDE, NULL},
+	{"P99.9", "lat_p99.9_ns", UNIT_NS, 0, NULL},
 	{"IN FLIGHT", "in_flight", UNIT_COUNT, COL_WIDE, NULL},
 	{"IOPS X MEAN", "littles_n", UNIT_COUNT, COL_WIDE, NULL},
 	{"TRANSACTIONS/S", "transactions_per_second", UNIT_COUNT, COL_WIDE, NULL},
@@ -48,6 +48,21 @@ static const struct column points[] = {
 	{"MARKS", "marks", UNIT_TEXTS, 0, NULL},
 	{"NOTE", "note", UNIT_TEXT, COL_WIDE, NULL},
 };
+
+/* Says once of a result that its percentiles are others than those it is compared with.
+ */
+static void
+tell_clat(const json_t *doc)
+{
+	size_t n = 0, i;
+	json_t *p;
+
+	json_array_foreach (json_object_get(doc, "points"), i, p)
+		n += strcmp(json_text_of(p, "note"), FOREIGN_NO_BINS) == 0;
+	if (n > 0)
+		talk("%s: %zu of %zu points: %s", json_text_of(doc, "id"), n, i,
+			FOREIGN_NO_BINS);
+}
 
 /* Says what is doubtful of a result that was taken. */
 static void
@@ -103,6 +118,7 @@ send_all(struct cli *c, const json_t *docs, struct err *e)
 			break;
 		}
 		tell_marks(answer);
+		tell_clat(answer);
 		json_object_del(answer, "points");
 		json_array_append_new(taken, answer);
 	}

@@ -15,6 +15,12 @@ struct hist;
 /* Largest file that is read. */
 #define FOREIGN_MAX_BYTES (16U << 20)
 
+/* The note of a point of fio whose percentiles are not those of the service. */
+#define FOREIGN_NO_BINS                                                     \
+	"no bins of lat in the file: percentiles are those of clat, which " \
+	"begins behind the submission; fio gives bins of lat with "         \
+	"--output-format=json+ --lat_percentiles=1"
+
 /* What a file does not say. Borrowed. */
 struct foreign_origin {
 	const char *source;  /* the file's name without its folder */

@@ -201,10 +201,7 @@ add_latency(json_t *p, const struct group *g)
 	foreign_real(p, "lat_p99_ns", percentile(g, "99.000000"));
 	foreign_real(p, "lat_p99.9_ns", percentile(g, "99.900000"));
 	if (json_has(p, "lat_p99_ns"))
-		json_put(p, "note",
-			json_string(
-				"no bins of lat in the file: percentiles are those of "
-				"clat"));
+		json_put(p, "note", json_string(FOREIGN_NO_BINS));
 }
 
 static void

@@ -91,6 +91,8 @@ cat >"$lab/fio.json" <<-'END'
 	"read": {"iops": 1000.0, "bw_bytes": 4096000, "lat_ns": {"N": 1000, "min": 100, "max": 9000, "mean": 4e6}},
 	"write": {"iops": 0.0, "bw_bytes": 0, "lat_ns": {"N": 0, "min": 0, "max": 0, "mean": 0.0}}}]}
 END
+sed 's|"mean": 4e6}|&, "clat_ns": {"percentile": {"99.000000": 5000000}}|' "$lab/fio.json" >"$lab/clat.json"
+cli import fio "$lab/clat.json" --subject "clat" 2>&1 >/dev/null | grep -q -- "--lat_percentiles=1" || die "how fio gives bins is not told"
 x=$(cli import fio "$lab/fio.json" --subject "another bench" -o name 2>/dev/null)
 [ "$x" = "$(cli import fio "$lab/fio.json" --subject "another bench" -o name 2>/dev/null)" ] || die "the same file was taken twice"
 cli compare "${serials[0]}" "$x" >"$lab/compare.txt"

@@ -205,6 +205,24 @@ rank_of(const char *quality)
 	return i;
 }
 
+/* What is known, for one who wrote something else. */
+static int
+name_metrics(struct err *e)
+{
+	struct str list = {0};
+	size_t n = sizeof(metrics) / sizeof(metrics[0]);
+
+	for (size_t i = 0; i < n; i++)
+		if (i > 0 && strcmp(metrics[i].metric, metrics[i - 1].metric) == 0)
+			str_printf(&list, " or %s", metrics[i].unit);
+		else
+			str_printf(&list, "%s%s in %s", i > 0 ? ", " : "",
+				metrics[i].metric, metrics[i].unit);
+	err_fix(e, "known here: %s", str_text(&list));
+	str_fini(&list);
+	return -1;
+}
+
 /* A point is no better than its worst figure. */
 static int
 add_quality(const struct reader *r, json_t *p, struct err *e)
@@ -291,9 +309,10 @@ add_figure(const struct reader *r, json_t *p, struct err *e)
 				r->line);
 		return add_known(r, i, x, p, e);
 	}
-	return err_set(e, ERR_INVALID,
+	err_set(e, ERR_INVALID,
 		"line %u: a metric \"%.40s\" in \"%.20s\" is not known here", r->line,
 		metric, unit);
+	return name_metrics(e);
 }
 
 static int

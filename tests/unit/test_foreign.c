@@ -81,6 +81,22 @@ START_TEST(each_published_table_becomes_its_documents)
 }
 END_TEST
 
+START_TEST(a_metric_that_is_not_known_is_told_which_are)
+{
+	static const char text[] =
+		"drive,workload,point,metric,value,unit,quality,source,note\n"
+		"d,w,peak,iops,1,kHz,printed,,\n";
+	struct err e = {0};
+	json_t *docs;
+
+	FAILS(foreign_published(text, sizeof(text) - 1, &origin, &docs, &e), ERR_INVALID,
+		"not known here");
+	ck_assert_ptr_nonnull(strstr(e.fix, "known here: iops in 1/s, "));
+	ck_assert_ptr_nonnull(strstr(e.fix, "latency_p99 in us or ms, "));
+	ck_assert_ptr_nonnull(strstr(e.fix, ", duration in s"));
+}
+END_TEST
+
 /* What is read from a case, at a path such as "points/0/iops". */
 static double
 figure(const char *dir, const char *name, read_fn *read, size_t point, const char *member)
@@ -161,6 +177,7 @@ main(void)
 	tcase_add_test(tc, each_result_of_fio_becomes_its_document);
 	tcase_add_test(tc, each_flat_file_of_vdbench_becomes_its_document);
 	tcase_add_test(tc, each_published_table_becomes_its_documents);
+	tcase_add_test(tc, a_metric_that_is_not_known_is_told_which_are);
 	tcase_add_test(tc, units_are_those_of_each_tool);
 	tcase_add_test(tc, bins_of_fio_become_our_buckets_exactly);
 	return unit_run("foreign", tc);

@@ -40,6 +40,9 @@ struct rounds_cell {
 				   after each answer again; 0: it is not */
 };
 
+/* Which operating point of an earlier test (analysis/demand.h). */
+enum rounds_pick { ROUNDS_PICK_MAX, ROUNDS_PICK_MID, ROUNDS_PICK_MIN };
+
 struct rounds_tracked {
 	uint32_t cell; /* index */
 	enum rounds_metric metric;

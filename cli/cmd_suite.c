@@ -261,6 +261,20 @@ tracking_of(const json_t *test, struct str *out)
 			json_text_of(t, "metric"), json_text_of(t, "cell"));
 }
 
+/* Where the workers and I/Os in flight of all cells come from. */
+static void
+choice_of(const json_t *test, struct str *out)
+{
+	const json_t *choice = json_at(test, "rounds/choose");
+
+	if (choice == NULL)
+		return;
+	str_printf(out, "%s of %s", json_text_of(choice, "pick"),
+		json_text_of(choice, "from"));
+	if (json_has(choice, "mean_below"))
+		str_printf(out, ", mean below %s", json_text_of(choice, "mean_below"));
+}
+
 static const struct column tests[] = {
 	{"TEST", "id", UNIT_TEXT, COL_KEEP, NULL},
 	{"TITLE", "title", UNIT_TEXT, 0, NULL},
@@ -269,6 +283,7 @@ static const struct column tests[] = {
 	{"GOES ON", "continues", UNIT_YES, 0, NULL},
 	{"CELLS", "cells", UNIT_WHOLE, 0, NULL},
 	{"TRACKED", "tracked", UNIT_TEXT, 0, tracking_of},
+	{"DEMAND CHOSEN", "choose", UNIT_TEXT, 0, choice_of},
 	{"WINDOW", "rounds/window", UNIT_WHOLE, COL_WIDE, NULL},
 	{"RANGE", "rounds/range", UNIT_TEXT, COL_WIDE, NULL},
 	{"SLOPE", "rounds/slope", UNIT_TEXT, COL_WIDE, NULL},

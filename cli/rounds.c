@@ -184,6 +184,7 @@ static const struct column cells[] = {
 	{"P99", "service/lat_p99_ns", UNIT_NS, 0, NULL},
 	{"P99.9", "service/lat_p99.9_ns", UNIT_NS, 0, NULL},
 	{"P99.99", "service/lat_p99.99_ns", UNIT_NS, COL_WIDE, NULL},
+	{"P99.999", "service/lat_p99.999_ns", UNIT_NS, COL_WIDE, NULL},
 	{"MAX", "service/lat_max_ns", UNIT_NS, 0, NULL},
 	{"HEALTH POLLS", "health_polls/polls", UNIT_TEXT, 0, polls_of},
 	{"POLL MEAN", "health_polls/mean_ns", UNIT_NS, 0, NULL},
@@ -335,6 +336,17 @@ show_left_out(const struct out *o, const json_t *test)
 	str_fini(&text);
 }
 
+/* Which demand a test took over, or why none. */
+static void
+show_choice(const struct out *o, const json_t *test)
+{
+	const json_t *choice = json_object_get(test, "choice");
+
+	if (json_is_object(choice))
+		out_line(o, "%s: %s", json_text_of(test, "test"),
+			json_text_of(choice, "text"));
+}
+
 /* Rounds that do not count, and why. */
 static void
 show_void(const struct out *o, const json_t *test)
@@ -378,6 +390,7 @@ rounds_show(const struct out *o, const json_t *tests)
 	json_decref(rows);
 	json_array_foreach (tests, i, test) {
 		show_left_out(o, test);
+		show_choice(o, test);
 		show_void(o, test);
 		show_marks(o, test);
 	}

@@ -385,6 +385,33 @@ check_blocks(const struct program *p, const struct step *s, const char *at, stru
 	return 0;
 }
 
+const struct step *
+program_chosen_from(const struct program *p, size_t i)
+{
+	const struct rounds_choice *c = &p->steps[i].rounds.choice;
+
+	while (c->from[0] != '\0' && i-- > 0)
+		if (p->steps[i].kind == STEP_ROUNDS &&
+			strcmp(p->steps[i].test, c->from) == 0)
+			return &p->steps[i];
+	return NULL;
+}
+
+/* What step i takes over must have been measured before. */
+static int
+check_choice(const struct program *p, size_t i, const char *at, struct err *e)
+{
+	const struct rounds *r = &p->steps[i].rounds;
+	const struct step *from = program_chosen_from(p, i);
+
+	if (r->choice.from[0] == '\0' || r->n_cells == 0 ||
+		(from != NULL && rounds_offers_choice(&from->rounds)))
+		return 0;
+	err_set(e, ERR_INVALID, "\"%s\" is no earlier test that offers a choice",
+		r->choice.from);
+	return err_at(e, "%s/rounds/choose/from", at);
+}
+
 static int
 steps_from_json(const json_t *doc, struct program *p, struct err *e)
 {
@@ -404,7 +431,8 @@ steps_from_json(const json_t *doc, struct program *p, struct err *e)
 	for (size_t i = 0; i < n; i++) {
 		snprintf(at, sizeof(at), "/steps/%zu", i);
 		if (step_from_json(json_array_get(steps, i), at, &p->steps[i], e) != 0 ||
-			check_blocks(p, &p->steps[i], at, e) != 0)
+			check_blocks(p, &p->steps[i], at, e) != 0 ||
+			check_choice(p, i, at, e) != 0)
 			return -1;
 	}
 	return 0;

@@ -97,6 +97,10 @@ bool program_has_rounds(const struct program *p);
 /* program_polls_health says whether the drive's health is polled while any cell runs. */
 bool program_polls_health(const struct program *p);
 
+/* program_chosen_from returns the test from which step i, counted from 0, takes over its
+ * demand: the last before it with that id. NULL: it takes over none, or there is none. */
+const struct step *program_chosen_from(const struct program *p, size_t i);
+
 /* program_fini frees what p owns. */
 void program_fini(struct program *p);
 

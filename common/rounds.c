@@ -21,10 +21,23 @@ static const char *const metric_names[] = {
 	NULL,
 };
 
+static const char *const pick_names[] = {
+	[ROUNDS_PICK_MAX] = "max",
+	[ROUNDS_PICK_MID] = "mid",
+	[ROUNDS_PICK_MIN] = "min",
+	NULL,
+};
+
 const char *
 rounds_metric_name(enum rounds_metric m)
 {
 	return metric_names[m];
+}
+
+const char *
+rounds_pick_name(enum rounds_pick p)
+{
+	return pick_names[p];
 }
 
 void
@@ -88,6 +101,47 @@ rounds_space_bytes(const struct rounds *r)
 			most = bytes;
 	}
 	return most;
+}
+
+bool
+rounds_offers_choice(const struct rounds *r)
+{
+	return r->n_tracked > 0 && r->choice.from[0] == '\0';
+}
+
+bool
+rounds_may_choose(const struct rounds *from, size_t i)
+{
+	return rounds_offers_choice(from) &&
+	       workload_does_same(&from->cells[i].workload,
+		       &from->cells[from->tracked[0].cell].workload);
+}
+
+void
+rounds_demand(struct rounds *r, uint32_t workers, uint32_t in_flight)
+{
+	for (size_t i = 0; i < r->n_cells; i++) {
+		r->cells[i].workload.workers = workers;
+		r->cells[i].workload.in_flight = in_flight;
+	}
+}
+
+void
+rounds_bound(struct rounds *r, const struct rounds *from)
+{
+	uint32_t workers = 1, in_flight = 1;
+
+	for (size_t i = 0; i < from->n_cells; i++) {
+		const struct workload *w = &from->cells[i].workload;
+
+		if (!rounds_may_choose(from, i))
+			continue;
+		if (w->workers > workers)
+			workers = w->workers;
+		if (w->in_flight > in_flight)
+			in_flight = w->in_flight;
+	}
+	rounds_demand(r, workers, in_flight);
 }
 
 static bool
@@ -168,6 +222,17 @@ rounds_check_names(
 	return 0;
 }
 
+static json_t *
+choice_to_json(const struct rounds_choice *c)
+{
+	json_t *o = json_object();
+
+	json_put(o, "from", json_string(c->from));
+	json_put(o, "pick", json_string(rounds_pick_name(c->pick)));
+	json_put(o, "mean_below_ns", json_u64((uint64_t)c->mean_below_ns));
+	return o;
+}
+
 json_t *
 rounds_to_json(const struct rounds *r)
 {
@@ -200,6 +265,8 @@ rounds_to_json(const struct rounds *r)
 	for (size_t i = 0; i < r->n_left_out; i++)
 		json_array_append_new(left_out, json_string(r->left_out[i]));
 	json_put(o, "cells", cells);
+	if (r->choice.from[0] != '\0')
+		json_put(o, "choose", choice_to_json(&r->choice));
 	json_put(o, "tracking", tracking);
 	json_put(o, "window", json_integer(r->window));
 	json_put(o, "range_percent", json_real(r->range_percent));
@@ -323,6 +390,28 @@ left_out_from_json(const json_t *o, const char *at, struct rounds *r, struct err
 	return err_at(e, "%s/cells", at);
 }
 
+/* The member "choose", which only tests have that take over a demand. */
+static int
+choice_from_json(const json_t *o, const char *at, struct rounds_choice *c, struct err *e)
+{
+	static const char *const names[] = {"from", "pick", "mean_below_ns", NULL};
+	char below[AT_MAX];
+	json_t *part;
+	size_t pick;
+
+	if (!json_has(o, "choose"))
+		return 0;
+	snprintf(below, sizeof(below), "%s/choose", at);
+	if (json_need_object(o, at, "choose", &part, e) != 0 ||
+		json_only(part, below, names, e) != 0 ||
+		workload_need_id(part, below, "from", c->from, e) != 0 ||
+		need_name(part, below, "pick", pick_names, &pick, e) != 0)
+		return -1;
+	c->pick = (enum rounds_pick)pick;
+	return need_duration(part, below, "mean_below_ns",
+		c->pick == ROUNDS_PICK_MIN ? 0 : 1, &c->mean_below_ns, e);
+}
+
 static int
 need_percent(
 	const json_t *o, const char *at, const char *name, double *ret_x, struct err *e)
@@ -338,13 +427,14 @@ need_percent(
 int
 rounds_from_json(const json_t *o, const char *at, struct rounds *ret_r, struct err *e)
 {
-	static const char *const names[] = {"cells", "tracking", "window",
+	static const char *const names[] = {"cells", "choose", "tracking", "window",
 		"range_percent", "slope_percent", "max_rounds", "stop_bytes", "left_out",
 		"left_out_for", NULL};
 	int64_t window, max_rounds;
 
 	memset(ret_r, 0, sizeof(*ret_r));
 	if (json_only(o, at, names, e) != 0 || cells_from_json(o, at, ret_r, e) != 0 ||
+		choice_from_json(o, at, &ret_r->choice, e) != 0 ||
 		tracking_from_json(o, at, ret_r, e) != 0 ||
 		left_out_from_json(o, at, ret_r, e) != 0 ||
 		json_need_int(o, at, "window", 2, ROUNDS_WINDOW_MAX, &window, e) != 0 ||

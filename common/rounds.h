@@ -43,6 +43,13 @@ struct rounds_cell {
 /* Which operating point of an earlier test (analysis/demand.h). */
 enum rounds_pick { ROUNDS_PICK_MAX, ROUNDS_PICK_MID, ROUNDS_PICK_MIN };
 
+/* From where all cells of a test take their workers and I/Os in flight. */
+struct rounds_choice {
+	char from[WORKLOAD_ID_MAX]; /* id of the earlier test; "": they say them */
+	enum rounds_pick pick;
+	int64_t mean_below_ns; /* of max and mid; 0 of min */
+};
+
 struct rounds_tracked {
 	uint32_t cell; /* index */
 	enum rounds_metric metric;
@@ -51,6 +58,9 @@ struct rounds_tracked {
 struct rounds {
 	struct rounds_cell *cells; /* owned; in the order they are measured */
 	size_t n_cells;		   /* 0 only when cells were left out */
+	/* when it is one, workers and in_flight of the cells are the most that may be
+	 * chosen */
+	struct rounds_choice choice;
 	struct rounds_tracked tracked[ROUNDS_TRACKED_MAX];
 	size_t n_tracked; /* 0: max_rounds rounds are measured, and nothing is judged */
 	uint32_t window;  /* rounds, 2..ROUNDS_WINDOW_MAX */
@@ -73,8 +83,9 @@ int rounds_from_json(
 
 /*
  * rounds_parse reads the form of a suite: units in texts, defaults filled in; *ret_r as
- * for rounds_from_json. stop_bytes stays 0: *ret_stop_capacities tells it in capacities
- * of the drive, 0 for no limit. ERR_INVALID with pointer.
+ * for rounds_from_json, but where the demand is chosen rounds_bound is still to be done.
+ * stop_bytes stays 0: *ret_stop_capacities tells it in capacities of the drive, 0 for no
+ * limit. ERR_INVALID with pointer.
  */
 int rounds_parse(const json_t *o, const char *at, struct rounds *ret_r,
 	double *ret_stop_capacities, struct err *e);
@@ -112,10 +123,26 @@ void rounds_copy(
  * and all that is tracked. */
 bool rounds_is_possible(const struct rounds *r, uint32_t logical_block_bytes);
 
+/* rounds_offers_choice says whether another test may choose from r: one that tracks
+ * something and whose cells say their demand themselves. */
+bool rounds_offers_choice(const struct rounds *r);
+
+/* rounds_may_choose says whether a test may take over the demand of cell i of from: one
+ * that does the same I/Os as the first that is tracked. */
+bool rounds_may_choose(const struct rounds *from, size_t i);
+
+/* rounds_demand gives all cells of r so many workers and I/Os in flight; rounds_bound the
+ * most that it may choose from the cells of from. */
+void rounds_demand(struct rounds *r, uint32_t workers, uint32_t in_flight);
+void rounds_bound(struct rounds *r, const struct rounds *from);
+
 /* rounds_fini frees what r owns. */
 void rounds_fini(struct rounds *r);
 
 /* rounds_metric_name returns "iops", "bytes_per_second" or "lat_mean_ns". */
 const char *rounds_metric_name(enum rounds_metric m);
+
+/* rounds_pick_name returns "max", "mid" or "min". */
+const char *rounds_pick_name(enum rounds_pick p);
 
 #endif

@@ -28,6 +28,7 @@
 struct usual {
 	int64_t warmup_ns, measure_ns, pause_ns;
 	const json_t *in_flight, *workers; /* NULL: each says it */
+	bool chosen;			   /* from another test: none says it */
 };
 
 static int
@@ -74,6 +75,22 @@ complete(const json_t *w, const struct usual *usual)
 	return whole;
 }
 
+/* What is chosen from another test is said nowhere. */
+static int
+check_chosen(const json_t *o, const char *at, struct err *e)
+{
+	static const char *const names[] = {"in_flight", "workers"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!json_has(o, names[i]))
+			continue;
+		err_set(e, ERR_INVALID, "\"%s\" is chosen from another test", names[i]);
+		err_fix(e, "leave it out, or \"choose\"");
+		return err_at(e, "%s/%s", at, names[i]);
+	}
+	return 0;
+}
+
 static int
 read_cell(const json_t *o, const char *at, const struct usual *usual,
 	struct rounds_cell *c, struct err *e)
@@ -89,7 +106,8 @@ read_cell(const json_t *o, const char *at, const struct usual *usual,
 	if (json_only(o, at, names, e) != 0 || read_times(o, at, &t, e) != 0 ||
 		read_time(o, at, "poll_health", POLL_MIN_NS, &c->poll_health_ns, e) !=
 			0 ||
-		json_need_object(o, at, "workload", &w, e) != 0)
+		json_need_object(o, at, "workload", &w, e) != 0 ||
+		(usual->chosen && check_chosen(w, below, e) != 0))
 		return -1;
 	if (t.measure_ns == 0) {
 		err_set(e, ERR_INVALID, "\"measure\" is missing");
@@ -106,15 +124,37 @@ read_cell(const json_t *o, const char *at, const struct usual *usual,
 }
 
 static int
-read_cells(const json_t *o, const char *at, struct rounds *r, struct err *e)
+read_choice(const json_t *o, const char *at, struct rounds_choice *c, struct err *e)
 {
-	struct usual usual = {.in_flight = json_object_get(o, "in_flight"),
-		.workers = json_object_get(o, "workers")};
+	static const char *const names[] = {"from", "pick", "mean_below", NULL};
+	static const char *const picks[] = {"max", "mid", "min", NULL};
+	char below[AT_MAX];
+	json_t *part;
+	size_t pick;
+
+	snprintf(below, sizeof(below), "%s/choose", at);
+	if (json_need_object(o, at, "choose", &part, e) != 0 ||
+		json_only(part, below, names, e) != 0 ||
+		workload_need_id(part, below, "from", c->from, e) != 0 ||
+		need_name(part, below, "pick", picks, &pick, e) != 0 ||
+		read_time(part, below, "mean_below", 1, &c->mean_below_ns, e) != 0)
+		return -1;
+	c->pick = (enum rounds_pick)pick;
+	if ((c->pick == ROUNDS_PICK_MIN) == (c->mean_below_ns == 0))
+		return 0;
+	err_set(e, ERR_INVALID,
+		"\"max\" and \"mid\" need \"mean_below\", \"min\" has none");
+	return err_at(e, "%s/mean_below", below);
+}
+
+static int
+read_list(const json_t *o, const char *at, const struct usual *usual, struct rounds *r,
+	struct err *e)
+{
 	char below[AT_MAX];
 	json_t *list;
 
-	if (read_times(o, at, &usual, e) != 0 ||
-		json_need_array(o, at, "cells", &list, e) != 0)
+	if (json_need_array(o, at, "cells", &list, e) != 0)
 		return -1;
 	if (json_array_size(list) < 1 || json_array_size(list) > ROUNDS_CELLS_MAX) {
 		err_set(e, ERR_INVALID, "a round has 1 to %d cells", ROUNDS_CELLS_MAX);
@@ -123,11 +163,33 @@ read_cells(const json_t *o, const char *at, struct rounds *r, struct err *e)
 	r->cells = xcalloc(json_array_size(list), sizeof(*r->cells));
 	for (size_t i = 0; i < json_array_size(list); i++, r->n_cells++) {
 		snprintf(below, sizeof(below), "%s/cells/%zu", at, i);
-		if (read_cell(json_array_get(list, i), below, &usual, &r->cells[i], e) !=
+		if (read_cell(json_array_get(list, i), below, usual, &r->cells[i], e) !=
 			0)
 			return -1;
 	}
 	return 0;
+}
+
+/* Until it is known what may be chosen, one worker with one I/O. */
+static int
+read_cells(const json_t *o, const char *at, struct rounds *r, struct err *e)
+{
+	struct usual usual = {.in_flight = json_object_get(o, "in_flight"),
+		.workers = json_object_get(o, "workers"),
+		.chosen = json_has(o, "choose")};
+	json_t *one;
+	int rc;
+
+	if (read_times(o, at, &usual, e) != 0 ||
+		(usual.chosen && (check_chosen(o, at, e) != 0 ||
+					 read_choice(o, at, &r->choice, e) != 0)))
+		return -1;
+	one = json_integer(1);
+	if (usual.chosen)
+		usual.in_flight = usual.workers = one;
+	rc = read_list(o, at, &usual, r, e);
+	json_decref(one);
+	return rc;
 }
 
 static int
@@ -242,8 +304,8 @@ rounds_parse(const json_t *o, const char *at, struct rounds *ret_r,
 	double *ret_stop_capacities, struct err *e)
 {
 	static const char *const names[] = {"warmup", "measure", "pause", "in_flight",
-		"workers", "cells", "tracking", "window", "range", "slope", "max_rounds",
-		"stop_capacities", NULL};
+		"workers", "choose", "cells", "tracking", "window", "range", "slope",
+		"max_rounds", "stop_capacities", NULL};
 
 	*ret_r = (struct rounds){.window = WINDOW,
 		.range_percent = RANGE_PERCENT,

@@ -83,6 +83,41 @@ check_new(const struct suite *s, size_t n, const char *at, struct err *e)
 	return 0;
 }
 
+/* Not all I/Os can be done with any demand. */
+static int
+check_cells(const struct rounds *r, const char *at, struct err *e)
+{
+	for (size_t i = 0; i < r->n_cells; i++)
+		if (workload_check(&r->cells[i].workload, e) != 0)
+			return err_at(e, "%s/rounds/cells/%zu/workload", at, i);
+	return 0;
+}
+
+/* A test takes over the demand of one that it goes on from, however far back. */
+static int
+check_choice(struct suite *s, size_t n, const char *at, struct err *e)
+{
+	struct rounds *r = &s->tests[n].rounds;
+
+	if (r->choice.from[0] == '\0')
+		return 0;
+	for (size_t i = n; s->tests[i].continues && i > 0; i--) {
+		const struct suite_test *from = &s->tests[i - 1];
+
+		if (strcmp(from->id, r->choice.from) != 0 ||
+			!rounds_offers_choice(&from->rounds))
+			continue;
+		rounds_bound(r, &from->rounds);
+		return check_cells(r, at, e);
+	}
+	err_set(e, ERR_INVALID,
+		"\"%s\" is no test with \"tracking\" that this one goes on from",
+		r->choice.from);
+	err_fix(e, "choose from an earlier one that does not choose itself; all tests "
+		   "behind it have \"continues\"");
+	return err_at(e, "%s/rounds/choose/from", at);
+}
+
 int
 suite_tests_read(const json_t *doc, struct suite *s, struct err *e)
 {
@@ -100,7 +135,7 @@ suite_tests_read(const json_t *doc, struct suite *s, struct err *e)
 		/* counted first, so that what was read of it is freed */
 		s->n_tests = i + 1;
 		if (read_test(json_array_get(list, i), at, &s->tests[i], e) != 0 ||
-			check_new(s, i, at, e) != 0)
+			check_new(s, i, at, e) != 0 || check_choice(s, i, at, e) != 0)
 			return -1;
 	}
 	return 0;

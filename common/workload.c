@@ -338,6 +338,24 @@ workload_to_json(const struct workload *w)
 	return o;
 }
 
+bool
+workload_does_same(const struct workload *a, const struct workload *b)
+{
+	struct workload like = *b;
+	json_t *one = workload_to_json(a);
+	json_t *other;
+	bool same;
+
+	memcpy(like.id, a->id, sizeof(like.id));
+	like.in_flight = a->in_flight;
+	like.workers = a->workers;
+	other = workload_to_json(&like);
+	same = json_equal(one, other) != 0;
+	json_decref(one);
+	json_decref(other);
+	return same;
+}
+
 /* A percentage in base form, a number from 0 to 100. */
 static int
 need_percent(const json_t *o, const char *at, const char *name, double *ret_percent,

@@ -36,6 +36,10 @@ void workload_plain(struct workload *w, double read_percent, double random_perce
 /* workload_is_plain says whether the streams of w are one plain stream. */
 bool workload_is_plain(const struct workload *w);
 
+/* workload_does_same says whether the streams of both are the same: the I/Os, however
+ * many of them are in flight. */
+bool workload_does_same(const struct workload *a, const struct workload *b);
+
 /* workload_workers returns the number of workers, 1 where none is said. */
 static inline unsigned
 workload_workers(const struct workload *w)

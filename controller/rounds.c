@@ -105,12 +105,13 @@ list_cells(struct tx *t, int64_t attempt, int64_t step, json_t *list, struct err
 }
 
 /* Gives each cell the members of its workload that a plain one has, as the program says
- * them. */
+ * them; where the demand was chosen, that. */
 static void
-describe_cells(json_t *cells, const json_t *rounds)
+describe_cells(json_t *cells, const json_t *rounds, const json_t *choice)
 {
 	static const char *const names[] = {"read_percent", "random_percent",
 		"block_bytes", "in_flight", "workers", NULL};
+	static const char *const chosen[] = {"in_flight", "workers"};
 	json_t *o;
 	size_t i;
 
@@ -121,6 +122,10 @@ describe_cells(json_t *cells, const json_t *rounds)
 			"workload");
 
 		copy_members(o, w, names);
+		for (size_t k = 0; k < sizeof(chosen) / sizeof(chosen[0]); k++)
+			if (json_has(choice, chosen[k]))
+				json_object_set(
+					o, chosen[k], json_object_get(choice, chosen[k]));
 	}
 }
 
@@ -157,7 +162,7 @@ static int
 add_end(struct tx *t, int64_t attempt, int64_t step, json_t *o, struct err *e)
 {
 	static const char *const names[] = {"ended_by", "rounds", "void_rounds",
-		"first_round", "last_round", "written_bytes", "tracking", NULL};
+		"first_round", "last_round", "written_bytes", "tracking", "choice", NULL};
 	json_t *doc = NULL;
 	char *text = NULL;
 	int rc = tx_text(t, &text, e,
@@ -200,7 +205,7 @@ test_json(struct tx *t, int64_t attempt, int64_t number, const json_t *step,
 		list_rounds(t, attempt, number, list, e) != 0 ||
 		list_cells(t, attempt, number, cells, e) != 0)
 		return -1;
-	describe_cells(cells, rounds);
+	describe_cells(cells, rounds, json_object_get(o, "choice"));
 	return 0;
 }
 

@@ -15,6 +15,7 @@ void
 resume_fini(struct resume *r)
 {
 	free(r->rounds);
+	figures_fini(&r->figures);
 	memset(r, 0, sizeof(*r));
 }
 
@@ -109,6 +110,7 @@ note_event(struct resume *r, const json_t *doc)
 			       strcmp(json_text_of(doc, "state"), "done") == 0;
 	} else if (strcmp(event, "steady") == 0) {
 		r->step_done = number_of(doc, "step") == r->step; /* its test has ended */
+		figures_end(&r->figures, doc);
 	} else if (strcmp(event, "point.start") == 0) {
 		r->step_began = true;
 		note_point(r, doc);
@@ -121,7 +123,29 @@ note_event(struct resume *r, const json_t *doc)
 	}
 }
 
-/* Of points only what cells of rounds have written counts. */
+/* Of points only those of cells of rounds count. */
+static void
+note_cell(struct resume *r, const struct point_record *point)
+{
+	const json_t *ops = json_object_get(point->meta, "ops");
+	struct figure x = {.step = number_of(point->meta, "step"),
+		.round = number_of(point->meta, "round"),
+		.cell = number_of(point->meta, "cell"),
+		.length_ns = counter_of(point->meta, "length_ns")};
+
+	if (x.round == 0)
+		return;
+	r->written_bytes += counter_of(point->meta, "written_bytes");
+	for (size_t d = 0; d < DATA_DIRECTIONS; d++) {
+		const char *text = json_string_value(json_array_get(ops, d));
+		uint64_t n = 0;
+
+		if (text != NULL && parse_uint(text, 0, UINT64_MAX, &n, NULL) == 0)
+			x.ops += n;
+	}
+	figures_add(&r->figures, &x, point->service);
+}
+
 static void
 note_record(struct resume *r, const struct spool_record *rec, struct point_record *point,
 	struct sample *sample)
@@ -143,8 +167,7 @@ note_record(struct resume *r, const struct spool_record *rec, struct point_recor
 		if (number_of(point->meta, "point") == r->open_point)
 			close_cell(r, true);
 		note_point(r, point->meta);
-		if (number_of(point->meta, "round") > 0)
-			r->written_bytes += counter_of(point->meta, "written_bytes");
+		note_cell(r, point);
 		point_record_fini(point);
 	} else if (rec->kind == RECORD_EVENT) {
 		if (json_parse((const char *)rec->payload, rec->len, &doc, NULL) == 0)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "common/rounds.h"
+#include "runner/choice.h"
 
 struct err;
 struct program;
@@ -40,6 +41,7 @@ struct resume {
 	uint32_t open_point;	/* a cell without a record of its end; 0: none */
 	uint64_t open_bytes;	/* that its samples say it wrote */
 	int64_t last_wall_ns;	/* when the last record was made; 0: not known */
+	struct figures figures; /* of all steps; owned */
 };
 
 /* resume_read reads the spool in dir; *ret_r is owned (resume_fini). Errors: as

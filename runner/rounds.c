@@ -23,6 +23,7 @@ struct rounds_state {
 	struct steps *s;
 	const struct rounds *rounds;
 	const char *test;
+	struct choice choice; /* its document is NULL: nothing is chosen; owned */
 	struct steady steady;
 	double values[ROUNDS_TRACKED_MAX]; /* of this round; NAN: not measured */
 	uint32_t round;
@@ -97,6 +98,20 @@ pause_for(struct steps *s, int64_t ns)
 	return 0;
 }
 
+/* For a test that chooses from this one. */
+static void
+keep_figure(struct rounds_state *x, uint32_t i)
+{
+	const struct load_result *l = &x->s->load;
+	const struct figure f = {.step = x->s->step,
+		.round = x->round,
+		.cell = i + 1,
+		.ops = l->ops[DIR_READ] + l->ops[DIR_WRITE],
+		.length_ns = (uint64_t)l->length_ns};
+
+	figures_add(&x->s->figures, &f, l->service);
+}
+
 /* Measures cell i of the round and keeps what is tracked of it. */
 static int
 run_cell(struct rounds_state *x, uint32_t i)
@@ -124,6 +139,7 @@ run_cell(struct rounds_state *x, uint32_t i)
 		return -1;
 	x->written += s->load.written_bytes;
 	t.gap_ns = s->gap_ns;
+	keep_figure(x, i);
 	t.errors = errors_of(&s->load);
 	t.missed_ns = s->load.missed_measure_ns;
 	if (x->why_void[0] == '\0')
@@ -246,6 +262,9 @@ tell_end(struct rounds_state *x, enum steady_verdict v, const char *ended_by)
 	json_put(o, "slope_percent", json_real(r->slope_percent));
 	json_put(o, "max_rounds", json_integer(r->max_rounds));
 	json_put(o, "tracking", list);
+	if (x->choice.doc != NULL)
+		json_put(o, "choice", json_incref(x->choice.doc));
+	figures_end(&x->s->figures, o);
 	outbox_event(x->s->env->outbox, "steady", o);
 	log_info("test.end", "test=%s rounds=%" PRIu32 " verdict=%s", x->test, x->round,
 		verdict_name(x, v));
@@ -357,6 +376,33 @@ run_test(struct rounds_state *x, const struct resume *resume)
 	return 0;
 }
 
+/* Chooses the demand, tells it, and measures with it. One that cannot be chosen is no
+ * failure: the test ends without a round. */
+static int
+run_chosen(struct rounds_state *x, const struct resume *resume)
+{
+	const struct rounds *r = x->rounds;
+	struct rounds chosen;
+	json_t *o = test_doc(x);
+	int rc = 0;
+
+	choice_make(x->s->program, x->s->step, &x->s->figures, &x->choice);
+	json_put(o, "choice", json_incref(x->choice.doc));
+	json_put(o, "text", json_incref(json_object_get(x->choice.doc, "text")));
+	outbox_event(x->s->env->outbox, "note", o);
+	if (!x->choice.made) {
+		tell_end(x, STEADY_NOT_YET, "no_choice");
+		return 0;
+	}
+	rounds_copy(r, x->s->program->drive.logical_block_bytes, &chosen);
+	rounds_demand(&chosen, x->choice.point.workers, x->choice.point.in_flight);
+	x->rounds = &chosen;
+	rc = run_test(x, resume);
+	x->rounds = r;
+	rounds_fini(&chosen);
+	return rc;
+}
+
 int
 rounds_run(struct steps *s, const struct step *step, const struct resume *resume)
 {
@@ -373,7 +419,9 @@ rounds_run(struct steps *s, const struct step *step, const struct resume *resume
 	if (r->n_left_out > 0)
 		tell_left_out(x);
 	if (r->n_cells > 0)
-		rc = run_test(x, resume);
+		rc = r->choice.from[0] != '\0' ? run_chosen(x, resume)
+					       : run_test(x, resume);
+	json_decref(x->choice.doc);
 	free(x);
 	return rc;
 }

@@ -461,6 +461,7 @@ take_up(struct steps *s)
 	gap = r->last_wall_ns > gap ? ROUNDS_GAP_NS + NS_PER_S : gap - r->last_wall_ns;
 	s->idle_ns = clock_mono() - gap;
 	s->r->points = r->points;
+	figures_copy(&s->figures, &r->figures);
 	o = json_object();
 	json_put(o, "step", json_integer(r->step));
 	json_put(o, "step_done", json_boolean(r->step_done));
@@ -526,5 +527,6 @@ steps_run(const struct steps_env *env, struct steps_result *ret_r)
 			break;
 	}
 	seconds_fini(&s->seconds);
+	figures_fini(&s->figures);
 	free(s);
 }

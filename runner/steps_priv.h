@@ -10,6 +10,7 @@
 
 #include "common/program.h"
 #include "common/record.h"
+#include "runner/choice.h"
 #include "runner/load.h"
 #include "runner/polls.h"
 #include "runner/reading.h"
@@ -65,6 +66,7 @@ struct steps {
 	struct seconds seconds;	   /* of the point */
 	struct reading before;	   /* when it began */
 	struct point_record record;
+	struct figures figures; /* of cells, of earlier runners, too; owned */
 };
 
 /* steps_point measures a point and tells it; the result is in s->load. 0, or -1 when the

@@ -146,6 +146,18 @@ START_TEST(cells_that_are_no_matrix_are_a_list)
 }
 END_TEST
 
+START_TEST(a_demand_that_was_taken_over_is_told)
+{
+	const char *text = shown(OUT_TABLE,
+		"[{\"test\":\"high\",\"verdict\":\"not_judged\",\"cells\":[],\"choice\":{"
+		"\"from\":\"matrix\",\"text\":\"max is matrix/t4-q4\"}},{\"test\":"
+		"\"matrix\",\"verdict\":\"steady\",\"cells\":[],\"choice\":null}]");
+
+	says(text, "high: max is matrix/t4-q4\n");
+	ck_assert_ptr_null(strstr(text, "matrix: "));
+}
+END_TEST
+
 START_TEST(a_run_without_rounds_shows_nothing)
 {
 	ck_assert_str_eq(shown(OUT_TABLE, "[]"), "");
@@ -163,6 +175,7 @@ main(void)
 	tcase_add_test(
 		tc, cells_of_all_blocks_in_all_mixes_are_a_matrix_of_what_is_tracked);
 	tcase_add_test(tc, cells_that_are_no_matrix_are_a_list);
+	tcase_add_test(tc, a_demand_that_was_taken_over_is_told);
 	tcase_add_test(tc, a_run_without_rounds_shows_nothing);
 	return unit_run("cli_rounds", tc);
 }

@@ -305,6 +305,11 @@ set_up(void)
 	feed_start_point(9, "reads", 30);
 	OK(feed_send(1, &a, &e));
 	rounds_program(3);
+	/* as if its demand had been chosen */
+	rig_exec("UPDATE test_end SET doc = json_set(doc, '$.choice', json('{\"from\":"
+		 "\"matrix\",\"pick\":\"max\",\"mean_below_ns\":5000000,\"cell\":"
+		 "\"matrix/t4-q8\",\"workers\":4,\"in_flight\":32,\"iops\":90.5,"
+		 "\"lat_mean_ns\":1e6,\"text\":\"max is matrix/t4-q8\"}'))");
 	lab_submit("S1", "{}"); /* r5 is told what holds it */
 	lab_sched();
 	rig_exec("INSERT INTO run(campaign_id, suite_id, drive_id, repeat, priority,"

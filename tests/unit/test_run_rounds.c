@@ -439,6 +439,50 @@ START_TEST(an_end_without_a_window_has_no_results)
 }
 END_TEST
 
+START_TEST(a_demand_that_was_chosen_is_that_of_the_cells)
+{
+	json_t *doc;
+
+	feed_round(1, NULL, 90, 100000);
+	feed_text(RECORD_EVENT,
+		"{\"event\":\"steady\",\"step\":2,\"test\":\"iops\",\"verdict\":"
+		"\"not_judged\",\"rounds\":1,\"first_round\":null,\"last_round\":null,"
+		"\"tracking\":[],\"choice\":{\"from\":\"matrix\",\"pick\":\"max\","
+		"\"cell\":\"matrix/t4-q2\",\"workers\":4,\"in_flight\":8,\"text\":"
+		"\"max is matrix/t4-q2\"}}");
+	send();
+	doc = good(api_runs_rounds, 1, "");
+	IS(doc, "/items/0/choice/cell", "\"matrix/t4-q2\"");
+	IS(doc, "/items/0/choice/text", "\"max is matrix/t4-q2\"");
+	/* not the 32 of the program, which are the most it could be */
+	IS(doc, "/items/0/cells/1/in_flight", "8");
+	IS(doc, "/items/0/cells/1/workers", "4");
+	IS(doc, "/items/0/cells/1/block_bytes", "4096");
+	json_decref(doc);
+}
+END_TEST
+
+START_TEST(what_could_not_be_chosen_says_why_and_has_no_cells)
+{
+	json_t *doc;
+
+	feed_text(RECORD_EVENT,
+		"{\"event\":\"steady\",\"step\":2,\"test\":\"iops\",\"verdict\":"
+		"\"not_judged\",\"ended_by\":\"no_choice\",\"rounds\":0,\"first_round\":"
+		"null,\"last_round\":null,\"tracking\":[],\"choice\":{\"from\":"
+		"\"matrix\","
+		"\"pick\":\"max\",\"cell\":null,\"workers\":null,\"in_flight\":null,"
+		"\"text\":\"nothing is measured\"}}");
+	send();
+	doc = good(api_runs_rounds, 1, "");
+	IS(doc, "/items/0/ended_by", "\"no_choice\"");
+	IS(doc, "/items/0/choice/cell", "null");
+	IS(doc, "/items/0/choice/text", "\"nothing is measured\"");
+	IS(doc, "/items/0/cells", "[]");
+	json_decref(doc);
+}
+END_TEST
+
 START_TEST(nonsense_is_an_alarm_and_stops_nothing)
 {
 	feed_text(RECORD_EVENT, "{\"event\":\"steady\",\"step\":2,\"verdict\":\"fine\"}");
@@ -470,6 +514,8 @@ main(void)
 	tcase_add_test(tc, what_is_not_steady_is_marked_wherever_it_is_read);
 	tcase_add_test(tc, a_cell_is_a_curve_of_its_own_and_never_that_of_a_ramp);
 	tcase_add_test(tc, an_end_without_a_window_has_no_results);
+	tcase_add_test(tc, a_demand_that_was_chosen_is_that_of_the_cells);
+	tcase_add_test(tc, what_could_not_be_chosen_says_why_and_has_no_cells);
 	tcase_add_test(tc, nonsense_is_an_alarm_and_stops_nothing);
 	return unit_run("run_rounds", tc);
 }

@@ -299,6 +299,50 @@ START_TEST(the_cost_of_tests_is_that_of_all_their_rounds)
 }
 END_TEST
 
+/* A matrix of two demands behind writes; a test that takes one of them over. */
+START_TEST(what_is_chosen_is_bound_by_all_that_may_be)
+{
+	static const char text[] =
+		"{\"ssdlab\":\"suite/v1\",\"name\":\"x\",\"version\":1,\"tests\":["
+		"{\"id\":\"matrix\",\"rounds\":{\"measure\":\"60s\",\"cells\":["
+		"{\"workload\":{\"id\":\"pre\",\"read\":\"0%\",\"access\":\"random\","
+		"\"block\":\"8KiB\",\"in_flight\":64,\"workers\":8}},"
+		"{\"workload\":{\"id\":\"t1\",\"read\":\"65%\",\"access\":\"random\","
+		"\"block\":\"8KiB\",\"in_flight\":16,\"workers\":1}},"
+		"{\"workload\":{\"id\":\"t4\",\"read\":\"65%\",\"access\":\"random\","
+		"\"block\":\"8KiB\",\"in_flight\":8,\"workers\":4}}],"
+		"\"tracking\":[{\"cell\":\"t1\",\"metric\":\"iops\"}]}},"
+		"{\"id\":\"high\",\"continues\":true,\"rounds\":{\"measure\":\"10s\","
+		"\"choose\":{\"from\":\"matrix\",\"pick\":\"mid\",\"mean_below\":"
+		"\"5ms\"},\"cells\":[{\"workload\":{\"id\":\"w\",\"read\":\"65%\","
+		"\"access\":\"random\",\"block\":\"8KiB\"}}]}}]}";
+	struct err e = {0};
+	struct suite_cost cost;
+	const struct rounds *r;
+	struct program p;
+	json_t *doc = NULL;
+
+	OK(json_parse(text, strlen(text), &doc, &e));
+	OK(suite_parse(doc, &s, &e));
+	json_decref(doc);
+	r = &s.tests[1].rounds;
+	ck_assert_str_eq(r->choice.from, "matrix");
+	ck_assert_int_eq(r->choice.pick, ROUNDS_PICK_MID);
+	ck_assert_int_eq(r->choice.mean_below_ns, 5 * NS_PER_MS);
+	/* not 8 and 64: other I/Os than those that are tracked are not chosen */
+	ck_assert_uint_eq(r->cells[0].workload.workers, 4);
+	ck_assert_uint_eq(r->cells[0].workload.in_flight, 16);
+	suite_cost(&s, DRIVE(1 << 30, 512), 100000000, 1000000, &cost);
+	ck_assert_int_eq(cost.duration_ns, (25 * 180 + 10) * NS_PER_S);
+	suite_compile(&s, DRIVE(1 << 30, 512), &p);
+	ck_assert_ptr_eq(program_chosen_from(&p, p.n_steps - 1), &p.steps[p.n_steps - 2]);
+	ck_assert_ptr_null(program_chosen_from(&p, p.n_steps - 2));
+	ck_assert_int_eq(p.steps[p.n_steps - 1].rounds.choice.pick, ROUNDS_PICK_MID);
+	program_fini(&p);
+	suite_fini(&s);
+}
+END_TEST
+
 START_TEST(a_cost_that_no_integer_holds_is_the_largest_one)
 {
 	struct suite_cost cost;
@@ -490,6 +534,7 @@ main(void)
 	tcase_add_test(tc, a_suite_writes_unless_it_only_reads_and_fills_nothing);
 	tcase_add_test(tc, tests_say_how_they_are_measured);
 	tcase_add_test(tc, the_cost_of_tests_is_that_of_all_their_rounds);
+	tcase_add_test(tc, what_is_chosen_is_bound_by_all_that_may_be);
 	tcase_add_test(tc, a_cost_that_no_integer_holds_is_the_largest_one);
 	tcase_add_test(tc, tests_become_steps_in_order);
 	tcase_add_test(tc, cells_that_a_drive_has_no_blocks_for_are_left_out_and_named);

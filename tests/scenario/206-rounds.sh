@@ -40,7 +40,7 @@ for p in /proc/[0-9]*/cmdline; do
 done
 [ -n "$killed" ] || die "there is no runner"
 
-wait_for 170 "campaign $campaign is done" campaign_state "$campaign" "done"
+wait_for 220 "campaign $campaign is done" campaign_state "$campaign" "done"
 nothing_lost
 [ "$(sql "SELECT count(*) FROM attempt")" = 1 ] || die "the run needed a second attempt"
 [ "$(sql "SELECT state FROM attempt")" = sealed ] || die "the attempt is not sealed"
@@ -51,11 +51,11 @@ tests_of '.items[] | select(.rounds != (.list | length) or [.list[].round] != [r
 	| .test' && die "rounds are missing"
 [ "$(tests_of '[.items[] | .list[] | select(.void != null) | select(.void | contains("started again"))] | length')" = 1 ] ||
 	die "no round is void for the runner's end, or several are: $(tests_of '[.items[].list[].void]')"
-[ "$(tests_of '[.items[] | .test] | length')" = 21 ] || die "tests are missing"
+[ "$(tests_of '[.items[] | .test] | length')" = 26 ] || die "tests are missing"
 
 note "each test has its verdict, with the figures that led to it"
-[ "$(tests_of '[.items[] | select(.verdict == "not_judged")] | length')" = 15 ] || die "verdicts of tests without tracking"
-[ "$(tests_of '[.items[] | select(.verdict == "steady" or .verdict == "not_reached")] | length')" = 6 ] ||
+[ "$(tests_of '[.items[] | select(.verdict == "not_judged")] | length')" = 18 ] || die "verdicts of tests without tracking"
+[ "$(tests_of '[.items[] | select(.verdict == "steady" or .verdict == "not_reached")] | length')" = 8 ] ||
 	die "verdicts of tests with tracking: $(tests_of '[.items[] | [.test, .verdict]]')"
 tests_of '.items[] | select(.verdict == "steady") | .tracking[]
 	| select(.range_ratio > 0.2 or .slope_ratio > 0.1 or (.values | length) != 5) | .cell' &&
@@ -72,6 +72,18 @@ cli run show "$run" >"$lab/shown"
 for text in 'Steady state' 'Results of latency' 'READ 65 %' 'is void'; do
 	grep -q "$text" "$lab/shown" || die "run show does not say \"$text\": $(cat "$lab/shown")"
 done
+
+note "response times are measured at operating points that were chosen while it ran"
+[ "$(tests_of '[.items[] | select(.choice != null) | .choice.pick] | join(" ")')" = "max mid min" ] ||
+	die "choices are missing: $(tests_of '[.items[].choice]')"
+tests_of '.items[] | select(.choice != null) | select(if .choice.cell == null then .ended_by != "no_choice" or .rounds != 0
+	else .choice.in_flight as $n | .rounds != 1 or any(.cells[]; .in_flight != $n) end) | .test' &&
+	die "a point that was not measured as it was chosen: $(tests_of '[.items[] | select(.choice != null)]')"
+if tests_of '.items[] | select(.test == "dirth-matrix") | .first_round' >/dev/null; then
+	[ "$(tests_of '.items[] | select(.test == "dirth-min") | .choice.cell')" = dirth-matrix/t1-q1 ] || die "another min"
+	grep -q "dirth-min: min is dirth-matrix/t1-q1: 1 worker, 1 I/O in flight" "$lab/shown" ||
+		die "run show does not say what was chosen"
+fi
 
 note "what polls the health of a drive is left out where there is none, and said so by plan and run"
 jq -n --argjson drives "$(json '[.items[] | {serial}]' drive ls)" '{ssdlab: "campaign/v1", name: "polls",

@@ -44,7 +44,7 @@ esac
 say "it went on with the next round, and no number of a record is missing"
 
 events steady >"$dir/ends"
-[ "$(jq -s length "$dir/ends")" = 21 ] || fail "not every test has ended: $(jq -c '[.test, .verdict]' "$dir/ends")"
+[ "$(jq -s length "$dir/ends")" = 26 ] || fail "not every test has ended: $(jq -c '[.test, .verdict]' "$dir/ends")"
 jq -se 'all(.[]; if (.tracking | length) > 0 then .verdict == "steady" or .verdict == "not_reached"
 	else .verdict == "not_judged" end)' "$dir/ends" >/dev/null || fail "verdicts: $(jq -c '[.test, .verdict]' "$dir/ends")"
 jq -se 'all(.[] | select(.verdict == "steady") | .tracking[]; .range_ratio <= 0.2 and .slope_ratio <= 0.1 and .mean > 0)' \
@@ -55,4 +55,17 @@ events round.end | jq -se 'group_by(.step) | all(.[]; [.[].round] == [range(1; l
 cells=$("$helper" spool "$dir/runs/1/spool" | sed -n 's/^[0-9]* point //p' |
 	jq -s '[.[] | select(.test == "iops" and .round == 1) | .cell] | length')
 [ "$cells" = 56 ] || fail "$cells cells of IOPS in a round, not 56"
-say "$(jq -s '[.[] | select(.verdict == "steady")] | length' "$dir/ends") of 6 tests were steady"
+# each operating point is that of a cell of the matrix, and was measured so; or it says why there is none
+"$helper" spool "$dir/runs/1/spool" | sed -n 's/^[0-9]* point //p' >"$dir/points"
+for pick in max mid min; do
+	jq -se --arg test "dirth-$pick" --slurpfile points "$dir/points" '.[] | select(.test == $test)
+		| (.choice.cell == null and .ended_by == "no_choice" and .rounds == 0) or (.choice as $c
+		| .rounds == 1 and any($points[]; .workload == $c.cell and .in_flight == $c.in_flight)
+		and ([$points[] | select(.test == $test) | .in_flight == $c.in_flight and .workers == $c.workers]
+		== [true, true]))' "$dir/ends" >/dev/null ||
+		fail "dirth-$pick: $(jq -c --arg test "dirth-$pick" 'select(.test == $test)' "$dir/ends")"
+	say "dirth-$pick: $(jq -r --arg test "dirth-$pick" 'select(.test == $test) | .choice.text' "$dir/ends")"
+done
+jq -se 'any(.[]; .test == "dirth-matrix" and .first_round == null) or any(.[]; .choice.cell == "dirth-matrix/t1-q1"
+	and .choice.pick == "min")' "$dir/ends" >/dev/null || fail "the lowest demand is not one I/O"
+say "$(jq -s '[.[] | select(.verdict == "steady")] | length' "$dir/ends") of 8 tests were steady"

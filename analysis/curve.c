@@ -33,9 +33,13 @@ find_best(
 {
 	unsigned seen = 0;
 
-	f->no_best = "no offered load reached 95 % of the peak";
+	f->no_best = "no load was offered";
 	for (size_t i = 0; i < n; i++) {
-		if (isnan(points[i].load_percent) || !(points[i].iops >= enough))
+		if (isnan(points[i].load_percent))
+			continue;
+		if (seen == 0)
+			f->no_best = "no offered load reached 95 % of the peak";
+		if (!(points[i].iops >= enough))
 			continue;
 		if ((points[i].flags & SANITY_BACKLOG) != 0) {
 			seen |= points[i].flags;

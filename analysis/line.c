@@ -149,6 +149,7 @@ line_find(const struct curve_point *points, size_t n, struct line line,
 		}
 	}
 	ret_a->lower_over = over_below > 0;
+	ret_a->loads_over = count[SIDE_OVER];
 	if (last == NULL)
 		answer_without(count, ret_a);
 	else if (count[SIDE_OVER] + count[SIDE_UNKNOWN] + count[SIDE_CATCHING_UP] == 0)

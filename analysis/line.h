@@ -44,6 +44,7 @@ struct line_answer {
 	double load_percent, offered_iops, iops;
 	bool interpolated; /* FOUND: between two measured loads */
 	/* A load below it lies over the line. */
+	size_t loads_over; /* known to lie over the line */
 	bool lower_over;
 	const char *why; /* a constant: why so and not otherwise; "" when it is plain */
 };

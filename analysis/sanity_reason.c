@@ -1,6 +1,7 @@
 /* What is wrong with a point, in words: the names of flags and their sentences. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "analysis/sanity.h"
@@ -50,15 +51,21 @@ say_dropped(const struct sanity *s, struct str *out)
 static void
 say_saturated(const struct sanity *s, struct str *out)
 {
-	/* A little more may be done than was offered, by what the warm-up left. */
+	/* A little more may be done than was offered, by what the warm-up left; and what
+	 * was in flight at the end is not missing. Then it is the backlog that tells. */
+	bool done = s->iops >= SANITY_OFFER * s->offered_iops;
+
 	if (s->iops >= s->offered_iops)
 		str_printf(out, "all %.0f offered I/Os per second were done",
 			s->offered_iops);
 	else
 		str_printf(out, "%.0f of %.0f offered I/Os per second were done", s->iops,
 			s->offered_iops);
-	if (s->backlog_max > 0)
-		str_printf(out, ", and up to %.0f waited", s->backlog_max);
+	if (!(s->backlog_max > 0))
+		return;
+	str_printf(out, ", %s up to %.0f waited, ", done ? "but" : "and", s->backlog_max);
+	put_seconds(out, s->backlog_max / s->offered_iops);
+	str_puts(out, " of arrivals");
 }
 
 static void

@@ -148,6 +148,8 @@ add_answer(const json_t *line, struct str *out)
 		str_puts(out, "no load");
 	else if (show_text_is(line, "state", "found"))
 		add_load(line, out);
+	else if (json_integer_value(json_object_get(line, "loads_over")) > 0)
+		str_puts(out, "none of those known");
 	else
 		str_puts(out, "cannot be told");
 }

@@ -63,6 +63,7 @@ line_json(const struct result_curve *c, struct line line)
 	json_put(o, "offered_iops", result_real(a.offered_iops));
 	json_put(o, "iops", result_real(a.iops));
 	json_put(o, "interpolated", json_boolean(a.interpolated));
+	json_put(o, "loads_over", json_integer((json_int_t)a.loads_over));
 	json_put(o, "lower_over", json_boolean(a.lower_over));
 	json_put(o, "reason", json_string(a.why));
 	return o;

@@ -457,6 +457,7 @@ START_TEST(the_latency_of_a_load_that_is_catching_up_is_on_no_side_of_a_line)
 	ck_assert_str_eq(a.why,
 		"no load is known to lie under it, and some were catching up with a "
 		"backlog");
+	ck_assert_uint_gt(a.loads_over, 0);
 }
 END_TEST
 

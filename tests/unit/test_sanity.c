@@ -204,7 +204,12 @@ START_TEST(saturation_is_told_by_what_is_missing_and_by_what_waited)
 		"900 of 1000 offered I/Os per second were done");
 	s = offered(1010, 5000);
 	flagged(&s, SANITY_SATURATED, "saturated",
-		"all 1000 offered I/Os per second were done, and up to 5000 waited");
+		"all 1000 offered I/Os per second were done, but up to 5000 waited, 5 s "
+		"of arrivals");
+	s = offered(900, 5000);
+	flagged(&s, SANITY_SATURATED, "saturated",
+		"900 of 1000 offered I/Os per second were done, and up to 5000 waited, "
+		"5 s of arrivals");
 }
 END_TEST
 

@@ -132,7 +132,7 @@ cmd_campaign_ls(struct cli *c, struct err *e)
 
 /* Runs that start together, by the instant that was agreed. */
 static const struct column starts[] = {
-	{"START", "at", UNIT_TIME, 0, NULL},
+	{"START", "at", UNIT_INSTANT, 0, NULL},
 	{"RUNS", "runs", UNIT_WHOLE, 0, NULL},
 	{"BEGUN", "begun", UNIT_WHOLE, 0, NULL},
 	{"APART", "skew_ns", UNIT_NS, 0, NULL},

@@ -105,11 +105,34 @@ show_history(struct cli *c, const json_t *drive, struct err *e)
 	return 0;
 }
 
+/* Written since something: what the ledger begins with where there was no purge. */
+static void
+since_purge(const json_t *drive, struct str *out)
+{
+	double bytes;
+
+	if (json_is_object(json_at(drive, "ledger/purged")) &&
+		json_number(json_at(drive, "ledger/written_bytes"), &bytes))
+		human_bytes(bytes, out);
+}
+
+static void
+since_seen(const json_t *drive, struct str *out)
+{
+	double bytes;
+
+	if (!json_is_object(json_at(drive, "ledger/purged")) &&
+		json_number(json_at(drive, "ledger/written_bytes"), &bytes))
+		human_bytes(bytes, out);
+}
+
 static const struct column ledger[] = {
 	{"PURGED", "ledger/purged/at", UNIT_TIME, 0, NULL},
 	{"PURGED BY", "ledger/purged/text", UNIT_TEXT, 0, NULL},
 	{"FILLED", "ledger/filled/at", UNIT_TIME, 0, NULL},
-	{"WRITTEN SINCE PURGE", "ledger/written_bytes", UNIT_BYTES, 0, NULL},
+	{"WRITTEN SINCE PURGE", "ledger/written_bytes", UNIT_BYTES, 0, since_purge},
+	{"WRITTEN SINCE FIRST SEEN", "first_seen_written", UNIT_BYTES, COL_PEOPLE,
+		since_seen},
 	{"LAST PATTERN", "ledger/last_pattern", UNIT_TEXT, 0, NULL},
 };
 

@@ -262,6 +262,17 @@ environment_of(const json_t *run, struct str *out)
 			json_text_of(o, "summary"));
 }
 
+/* How long a run that has ended took. */
+static void
+took(const json_t *run, struct str *out)
+{
+	int64_t from_ns, to_ns;
+
+	if (human_parse_time(json_text_of(run, "started"), &from_ns) &&
+		human_parse_time(json_text_of(run, "finished"), &to_ns))
+		human_span(to_ns - from_ns, out);
+}
+
 static const struct column details[] = {
 	{"RUN", "id", UNIT_TEXT, COL_KEEP, NULL},
 	{"CAMPAIGN", "campaign", UNIT_TEXT, 0, NULL},
@@ -283,6 +294,7 @@ static const struct column details[] = {
 	{"CREATED", "created", UNIT_TIME, 0, NULL},
 	{"STARTED", "started", UNIT_TIME, 0, NULL},
 	{"FINISHED", "finished", UNIT_TIME, 0, NULL},
+	{"TOOK", "took", UNIT_SPAN, COL_PEOPLE, took},
 	{"VIRTUAL", "virtual", UNIT_YES, 0, NULL},
 	{"SCALED", "scaled", UNIT_YES, 0, NULL},
 	{"ENVIRONMENT", "environment/hash", UNIT_TEXT, 0, environment_of},

@@ -24,11 +24,26 @@ workload_count(const json_t *suite, struct str *out)
 	str_printf(out, "%zu", json_array_size(json_object_get(suite, "workloads")));
 }
 
+/* In binary units where the suite means those: "1GiB", but "1.00 TB". */
+static void
+smallest(const json_t *suite, struct str *out)
+{
+	double bytes;
+	char size[40];
+
+	if (!json_number(json_object_get(suite, "minimum_capacity_bytes"), &bytes))
+		return;
+	if ((uint64_t)bytes % (1024 * 1024) == 0)
+		str_puts(out, format_size((uint64_t)bytes, size, sizeof(size)));
+	else
+		human_bytes(bytes, out);
+}
+
 static const struct column suites[] = {
 	{"SUITE", "suite", UNIT_TEXT, COL_KEEP, full_name},
 	{"TITLE", "title", UNIT_TEXT, 0, NULL},
 	{"SCALED", "scaled", UNIT_YES, 0, NULL},
-	{"SMALLEST DRIVE", "minimum_capacity_bytes", UNIT_BYTES, 0, NULL},
+	{"SMALLEST DRIVE", "minimum_capacity_bytes", UNIT_BYTES, 0, smallest},
 	{"WORKLOADS", "workloads", UNIT_WHOLE, COL_PEOPLE, workload_count},
 	{"WORKLOAD IDS", "workloads", UNIT_TEXTS, COL_WIDE, NULL},
 	{"CREATED", "created", UNIT_TIME, COL_WIDE, NULL},

@@ -41,10 +41,26 @@ complete(json_t *curve, const json_t *doc)
 	}
 }
 
-static void
-print_curve(const struct out *o, const json_t *curve)
+/* Whether any point is of a ramp: the others are of tests in rounds. */
+static bool
+has_ramp(const json_t *points)
 {
-	show_title(o, json_text_of(curve, "workload"));
+	json_t *point;
+	size_t i;
+
+	json_array_foreach (points, i, point)
+		if (!json_has(point, "round"))
+			return true;
+	return json_array_size(points) == 0;
+}
+
+static void
+print_curve(const struct out *o, const json_t *curve, bool first)
+{
+	if (first)
+		out_line(o, "%s", json_text_of(curve, "workload"));
+	else
+		show_title(o, json_text_of(curve, "workload"));
 	facts_print(o, curve);
 	show_title(o, SHOW_POINTS_TITLE);
 	/* The first column is the workload. */
@@ -65,9 +81,12 @@ curves_print(const struct out *o, json_t *doc)
 	}
 	if (o->format == OUT_CSV) {
 		table_print(o, all, show_points, show_points_n);
+	} else if (!has_ramp(all)) {
+		out_line(o, "no ramp in this run: see ssdlab run show %s",
+			json_text_of(doc, "run"));
 	} else {
 		json_array_foreach (json_object_get(doc, "workloads"), i, curve)
-			print_curve(o, curve);
+			print_curve(o, curve, i == 0);
 		show_flags_pointer(o, all);
 	}
 	json_decref(all);

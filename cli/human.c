@@ -138,6 +138,21 @@ human_ago(const char *time, int64_t now_ns, struct str *out)
 }
 
 void
+human_instant(const char *time, int64_t now_ns, struct str *out)
+{
+	int64_t ns;
+
+	if (human_parse_time(time, &ns)) {
+		/* without parts of a second, and a blank between day and time */
+		str_printf(out, "%.10s %.8sZ (", time, time + 11);
+		human_ago(time, now_ns, out);
+		str_puts(out, ")");
+	} else {
+		str_puts(out, time);
+	}
+}
+
+void
 human_clean(const char *text, const char *keep, struct str *out)
 {
 	while (*text != '\0') {
@@ -202,6 +217,7 @@ human_number(double x, enum unit u, struct str *out)
 	case UNIT_TEXT:
 	case UNIT_STATE:
 	case UNIT_TIME:
+	case UNIT_INSTANT:
 	case UNIT_YES:
 	case UNIT_TEXTS:
 	case UNIT_PAIRS:
@@ -219,6 +235,8 @@ human_value(const json_t *value, enum unit u, int64_t now_ns, struct str *out)
 		human_number(x, u, &text);
 	else if (u == UNIT_TIME && json_is_string(value))
 		human_ago(json_string_value(value), now_ns, &text);
+	else if (u == UNIT_INSTANT && json_is_string(value))
+		human_instant(json_string_value(value), now_ns, &text);
 	else if (u == UNIT_YES && json_is_boolean(value))
 		str_puts(&text, json_is_true(value) ? "yes" : "");
 	else

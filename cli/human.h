@@ -25,10 +25,11 @@ enum unit {
 	UNIT_NS,	  /* a latency: 85.3 us */
 	UNIT_SPAN,	  /* a duration in ns: 2 h 05 min */
 	UNIT_PERCENT,
-	UNIT_TIME,  /* RFC 3339, shown as 3 min ago */
-	UNIT_YES,   /* a boolean: yes, or nothing */
-	UNIT_TEXTS, /* a list of texts */
-	UNIT_PAIRS, /* an object of texts: k:v k:v */
+	UNIT_TIME,    /* RFC 3339, shown as 3 min ago */
+	UNIT_INSTANT, /* the same, shown with the time in UTC */
+	UNIT_YES,     /* a boolean: yes, or nothing */
+	UNIT_TEXTS,   /* a list of texts */
+	UNIT_PAIRS,   /* an object of texts: k:v k:v */
 };
 
 /* human_is_number says whether values of the unit are aligned to the right. */
@@ -43,6 +44,10 @@ void human_percent(double percent, struct str *out);
 
 /* human_ago appends how long before now_ns (wall clock) an RFC 3339 time was. */
 void human_ago(const char *time, int64_t now_ns, struct str *out);
+
+/* human_instant appends an RFC 3339 time in UTC and how long before now_ns it was:
+ * "2026-11-30 10:00:00Z (13 min ago)". */
+void human_instant(const char *time, int64_t now_ns, struct str *out);
 
 /* human_parse_time reads RFC 3339 in UTC; false when it is none. */
 bool human_parse_time(const char *time, int64_t *ret_ns);

@@ -352,6 +352,10 @@ add_figures(const json_t *data, struct str *out)
 	if (json_number(json_object_get(data, "lat_p99_ns"), &x)) {
 		str_printf(out, ", %s p99 ", kind[0] != '\0' ? kind : "service");
 		human_latency(x, out);
+	} else if (out->len > 0 && json_has(data, "iops") &&
+		   !show_text_is(data, "workload", "fill")) {
+		/* too few I/Os support it */
+		str_printf(out, ", %s p99 -", kind[0] != '\0' ? kind : "service");
 	}
 	json_array_foreach (json_object_get(data, "flags"), i, flag) {
 		str_puts(out, ", ");

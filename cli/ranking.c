@@ -1,6 +1,8 @@
 #include "cli/ranking.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/show.h"
 #include "common/json.h"
@@ -174,10 +176,13 @@ print_left_out(const struct out *o, const json_t *excluded)
 	json_object_foreach (reasons, why, runs) {
 		struct str line = {0};
 
+		bool many = json_array_size(runs) > 1 && strncmp(why, "it is ", 6) == 0;
+
 		json_array_foreach (runs, i, x)
 			str_printf(
 				&line, "%s%s", i > 0 ? ", " : "", json_string_value(x));
-		out_line(o, "left out: %s; %s", str_text(&line), why);
+		out_line(o, "left out: %s; %s%s", str_text(&line),
+			many ? "they are " : "", many ? why + 6 : why);
 		str_fini(&line);
 	}
 	json_decref(reasons);

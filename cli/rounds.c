@@ -21,6 +21,21 @@ number_at(const json_t *o, const char *path, double *ret_x)
 	return json_number(json_at(o, path), ret_x);
 }
 
+static void
+metric_of(const json_t *row, struct str *out)
+{
+	const char *metric = json_text_of(row, "metric");
+
+	if (strcmp(metric, "lat_mean_ns") == 0)
+		str_puts(out, "mean latency");
+	else if (strcmp(metric, "bytes_per_second") == 0)
+		str_puts(out, "bandwidth");
+	else if (strcmp(metric, "iops") == 0)
+		str_puts(out, "IOPS");
+	else
+		str_puts(out, metric);
+}
+
 /* A value of a tracked variable in its unit. */
 static void
 put_metric(const json_t *row, double x, struct str *out)
@@ -46,7 +61,7 @@ mean_of(const json_t *row, struct str *out)
 		put_metric(row, x, out);
 }
 
-/* "4.1 % <= 20 %": what it is and what it may be. */
+/* "4.1 %, limit 20 %": what it is and what it may be. */
 static void
 put_ratio(const json_t *row, const char *ratio, const char *limit, struct str *out)
 {
@@ -54,8 +69,8 @@ put_ratio(const json_t *row, const char *ratio, const char *limit, struct str *o
 
 	if (!number_at(row, ratio, &x) || !number_at(row, limit, &most))
 		return;
-	str_printf(
-		out, "%.1f %% %s %g %%", 100 * x, 100 * x <= most ? "of" : "over", most);
+	str_printf(out, "%.1f %%, limit %g %%%s", 100 * x, most,
+		100 * x <= most ? "" : " exceeded");
 }
 
 static void
@@ -70,7 +85,7 @@ slope_of(const json_t *row, struct str *out)
 	put_ratio(row, "slope_ratio", "slope_percent", out);
 }
 
-/* The line through the window: value = intercept + slope * round. */
+/* The line through the window in the unit of the mean: intercept + slope * round. */
 static void
 line_of(const json_t *row, struct str *out)
 {
@@ -78,8 +93,10 @@ line_of(const json_t *row, struct str *out)
 
 	if (!number_at(row, "slope", &slope) || !number_at(row, "intercept", &intercept))
 		return;
-	str_printf(out, "%.4g %c %.4g * round", intercept, slope < 0 ? '-' : '+',
-		fabs(slope));
+	put_metric(row, intercept, out);
+	str_puts(out, slope < 0 ? " - " : " + ");
+	put_metric(row, fabs(slope), out);
+	str_puts(out, " * round");
 }
 
 static void
@@ -122,7 +139,7 @@ static const struct column verdicts[] = {
 	{"VOID", "void_rounds", UNIT_WHOLE, 0, NULL},
 	{"WINDOW", "window", UNIT_TEXT, 0, window_of},
 	{"TRACKED", "cell", UNIT_TEXT, 0, NULL},
-	{"METRIC", "metric", UNIT_TEXT, 0, NULL},
+	{"METRIC", "metric", UNIT_TEXT, 0, metric_of},
 	{"MEAN", "mean", UNIT_TEXT, 0, mean_of},
 	{"RANGE", "range_ratio", UNIT_TEXT, 0, range_of},
 	{"SLOPE", "slope_ratio", UNIT_TEXT, 0, slope_of},

@@ -147,7 +147,7 @@ show_flags_pointer(const struct out *o, const json_t *rows)
 }
 
 static const struct column ledger_rows[] = {
-	{"AT", "at", UNIT_TIME, 0, NULL},
+	{"AT", "at", UNIT_INSTANT, 0, NULL},
 	{"RUN", "run", UNIT_TEXT, COL_KEEP, NULL},
 	{"KIND", "kind", UNIT_TEXT, 0, NULL},
 	{"WRITTEN", "written_bytes", UNIT_BYTES, 0, NULL},

@@ -86,7 +86,7 @@ static bool
 may_cut(const struct column *c)
 {
 	return (c->flags & COL_KEEP) == 0 && !human_is_number(c->unit) &&
-	       c->unit != UNIT_TIME && c->unit != UNIT_STATE;
+	       c->unit != UNIT_TIME && c->unit != UNIT_INSTANT && c->unit != UNIT_STATE;
 }
 
 /* The widest column that may be cut, among those cut early or late; n_shown for none. */
@@ -418,11 +418,16 @@ table_fields(
 		if (text_columns(columns[i].title) > width)
 			width = text_columns(columns[i].title);
 	for (size_t i = 0; i < n; i++) {
-		char *text = cell_for_people(o, &columns[i], item);
-		const char *colour = columns[i].unit == UNIT_STATE ? out_colour(o, text)
-								   : "";
+		struct column column = columns[i];
+		const char *colour;
+		char *text;
 		size_t at = 0;
 
+		/* one thing has room for the time itself */
+		if (column.unit == UNIT_TIME)
+			column.unit = UNIT_INSTANT;
+		text = cell_for_people(o, &column, item);
+		colour = column.unit == UNIT_STATE ? out_colour(o, text) : "";
 		if (strcmp(text, "-") != 0 && (columns[i].flags & COL_CSV) == 0) {
 			for (; columns[i].title[at] != '\0'; at++)
 				fputc(tolower((unsigned char)columns[i].title[at]),

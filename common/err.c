@@ -20,11 +20,13 @@ static const struct {
 #undef ERR
 };
 
-__attribute__((format(printf, 3, 0))) static void
+/* Returns the length of the whole text, which may not have fitted. */
+__attribute__((format(printf, 3, 0))) static int
 format_into(char *buf, size_t size, const char *fmt, va_list ap)
 {
-	if (vsnprintf(buf, size, fmt, ap) < 0)
-		snprintf(buf, size, "(text could not be formatted)");
+	int n = vsnprintf(buf, size, fmt, ap);
+
+	return n >= 0 ? n : snprintf(buf, size, "(text could not be formatted)");
 }
 
 int
@@ -91,6 +93,19 @@ err_at(struct err *e, const char *fmt, ...)
 	return -1;
 }
 
+/* Ends a text that did not fit at the end of a word. */
+static void
+end_at_word(char *buf, size_t size)
+{
+	static const char mark[] = " ...";
+	size_t n = size - sizeof(mark);
+
+	while (n > 0 && buf[n] != ' ')
+		n--;
+	if (n > 0)
+		memcpy(buf + n, mark, sizeof(mark));
+}
+
 int
 err_fix(struct err *e, const char *fmt, ...)
 {
@@ -99,7 +114,8 @@ err_fix(struct err *e, const char *fmt, ...)
 	if (e == NULL || e->fix[0] != '\0')
 		return -1;
 	va_start(ap, fmt);
-	format_into(e->fix, sizeof(e->fix), fmt, ap);
+	if (format_into(e->fix, sizeof(e->fix), fmt, ap) >= (int)sizeof(e->fix))
+		end_at_word(e->fix, sizeof(e->fix));
 	va_end(ap);
 	return -1;
 }

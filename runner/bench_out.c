@@ -207,8 +207,12 @@ put_kind(struct str *out, const char *kind, const struct lat_metrics *all,
 static void
 put_rates(struct str *out, const char *name, double iops, double bytes_per_second)
 {
-	str_printf(out, "  %-16s%12.0f IOPS %12.1f MB/s\n", name, iops,
-		bytes_per_second / 1e6);
+	str_printf(out, "  %-16s%12.0f IOPS ", name, iops);
+	/* a flush moves no data */
+	if (bytes_per_second > 0)
+		str_printf(out, "%12.1f MB/s\n", bytes_per_second / 1e6);
+	else
+		str_printf(out, "%12s\n", "-");
 }
 
 /* Where in the target the stream goes, unless it is everywhere. */

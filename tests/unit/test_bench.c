@@ -143,9 +143,11 @@ START_TEST(operations_are_read_and_shown)
 	r.ops[DIR_READ] = 600;
 	r.ops[DIR_TRIM] = 400;
 	r.bytes[DIR_TRIM] = 400 * 65536;
+	r.ops[DIR_FLUSH] = 50;
 	for (int i = 0; i < 400; i++)
 		hist_add(&r.service[DIR_TRIM], 5000);
 	bench_to_text(&o, &r, &out);
+	r.ops[DIR_FLUSH] = 0;
 	ck_assert_ptr_nonnull(
 		strstr(str_text(&out), "64KiB, 100% random, 60% read, the rest trim, "));
 	ck_assert_ptr_nonnull(
@@ -153,6 +155,8 @@ START_TEST(operations_are_read_and_shown)
 	ck_assert_ptr_nonnull(strstr(
 		str_text(&out), "trims                  400 IOPS         26.2 MB/s"));
 	ck_assert_ptr_nonnull(strstr(str_text(&out), "    trims              5.00 us"));
+	ck_assert_ptr_nonnull(
+		strstr(str_text(&out), "flushes                 50 IOPS            -\n"));
 	doc = bench_to_json(&o, &r);
 	ck_assert_double_eq(json_real_value(json_object_get(doc, "iops")), 600);
 	ck_assert_double_eq(json_real_value(json_object_get(doc, "trim_iops")), 400);

@@ -54,8 +54,8 @@ START_TEST(a_verdict_stands_beside_the_figures_that_led_to_it)
 		"\"left_out\":[\"r0-512\",\"r100-512\"],\"cells\":[]}]");
 
 	says(text, "Steady state (range and slope of the window, of its mean)");
-	says(text, "lat   steady   8/25       1  4-8     lat/r0   lat_mean_ns  100 us  "
-		   "4.0 % of 20 %  1.2 % of 10 %  1.018e+05 - 300 * round");
+	says(text, "lat   steady   8/25       1  4-8     lat/r0   mean latency  100 us  "
+		   "4.0 %, limit 20 %  1.2 %, limit 10 %  102 us - 300 ns * round\n");
 	says(text, "lat: round 3 is void: lat/r0: 1 I/Os failed");
 	says(text, "lat: left out for the drive's logical blocks: r0-512, r100-512");
 }
@@ -97,8 +97,8 @@ START_TEST(what_is_not_reached_says_by_how_much)
 
 	says(text, "iops: unsteady: its test did not come to a steady state");
 	says(text, "not reached");
-	says(text, "18.0 % of 20 %");
-	says(text, "18.2 % over 10 %");
+	says(text, "  110   18.0 %, limit 20 %  ");
+	says(text, "18.2 %, limit 10 % exceeded  -5 + 5 * round\n");
 	says(text, "Results of iops, which is not steady: means, and service times, of "
 		   "the window");
 }

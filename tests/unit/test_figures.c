@@ -337,12 +337,27 @@ curve(const char *flag)
 		point(1, json_null(), NULL));
 }
 
+START_TEST(a_run_in_rounds_has_no_curves_and_says_where_its_results_are)
+{
+	json_t *doc = curve(NULL);
+	json_t *points = json_object_get(
+		json_array_get(json_object_get(doc, "workloads"), 0), "points");
+	json_t *p;
+	size_t i;
+
+	json_array_foreach (points, i, p)
+		json_object_set_new(p, "round", json_integer(1));
+	ck_assert_str_eq(printed(curves_print, OUT_TABLE, doc),
+		"no ramp in this run: see ssdlab run show r9\n");
+}
+END_TEST
+
 START_TEST(points_of_a_curve_say_which_latency_they_tell_and_the_maximum_is_first)
 {
 	const char *text = printed(curves_print, OUT_TABLE, curve("late"));
 	const char *max, *ten;
 
-	has(text, "\nw\n");
+	ck_assert_msg(strncmp(text, "w\n", 2) == 0, "%s", text);
 	has(text, "\nPoints (latencies: response of offered loads, service of the "
 		  "maximum)\n");
 	max = strstr(text, " max ");
@@ -413,6 +428,7 @@ main(void)
 	tcase_add_test(tc, rows_of_a_comparison_tell_suite_and_sides);
 	tcase_add_test(tc, rows_of_a_comparison_do_not_call_full_what_is_not_known);
 	tcase_add_test(tc, flags_of_a_comparison_lead_to_their_runs_and_foreign_results);
+	tcase_add_test(tc, a_run_in_rounds_has_no_curves_and_says_where_its_results_are);
 	tcase_add_test(tc,
 		points_of_a_curve_say_which_latency_they_tell_and_the_maximum_is_first);
 	tcase_add_test(tc, rows_of_runs_tell_virtual_drives_and_scaled_suites);

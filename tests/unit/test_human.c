@@ -91,6 +91,9 @@ START_TEST(times_are_told_by_their_age)
 {
 	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-24T15:06:38.5Z\""), "1 s ago");
 	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-24T14:53:00Z\""), "13 min ago");
+	ck_assert_str_eq(shown(UNIT_INSTANT, "\"2016-11-24T14:53:00.25Z\""),
+		"2016-11-24 14:53:00Z (13 min ago)");
+	ck_assert_str_eq(shown(UNIT_INSTANT, "\"yesterday\""), "yesterday");
 	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-23T15:06:40Z\""), "24 h ago");
 	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-19T15:06:40Z\""), "5 d ago");
 	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-24T15:06:41Z\""), "0 s ago");

@@ -568,37 +568,6 @@ suite_fits(const struct suite *s, const struct suite_drive *d, struct err *e)
 }
 
 void
-suite_cost(const struct suite *s, const struct suite_drive *d, uint64_t fill_bytes_per_s,
-	uint64_t write_bytes_per_s, struct suite_cost *ret_cost)
-{
-	const struct ramp *r = &s->ramp;
-	double rate = (double)write_bytes_per_s;
-	double passes = (double)s->fill_passes + (s->purge ? 1 : 0);
-	double fill = passes * (double)d->capacity_bytes;
-	double ns = fill / (double)fill_bytes_per_s * 1e9;
-	/* ns at full load that one workload takes; above 100 % no more is written */
-	double loaded_ns = (double)(r->maximum_warmup_ns + r->maximum_measure_ns);
-	double ramp_ns = loaded_ns;
-	double written = fill;
-
-	for (size_t i = 0; i < r->n_loads; i++) {
-		double share = r->load_percent[i] < 100 ? r->load_percent[i] / 100 : 1;
-
-		ramp_ns += (double)(r->warmup_ns + r->measure_ns);
-		loaded_ns += share * (double)(r->warmup_ns + r->measure_ns);
-	}
-	for (size_t i = 0; i < s->n_workloads; i++) {
-		ns += ramp_ns;
-		written += workload_written_part(&s->workloads[i]) * rate * loaded_ns /
-			   1e9;
-	}
-	ret_cost->duration_ns = suite_count(ns);
-	ret_cost->write_bytes = (uint64_t)suite_count(written);
-	ret_cost->points = (uint32_t)(s->fill_passes + s->n_workloads * (1 + r->n_loads));
-	suite_tests_cost(s, d, fill_bytes_per_s, write_bytes_per_s, ret_cost);
-}
-
-void
 suite_fill_step(const struct suite_fill *f, struct step *step)
 {
 	step->kind = STEP_FILL;

@@ -76,8 +76,13 @@ struct suite_drive suite_drive_of(const struct drive_id *id);
 /* What a run will take and write, worst case, before it starts. */
 struct suite_cost {
 	int64_t duration_ns;
+	int64_t measure_ns; /* of that, all points, warm-up and pauses included */
+	int64_t writing_ns; /* what points write at most, as time of writes at full speed,
+			       of tests before stop_capacities */
 	uint64_t write_bytes; /* fill exactly; a purge as one pass of a fill; workloads
 				 and all rounds at most, by write_bytes_per_s */
+	uint64_t fill_bytes;  /* of that, purges and fills */
+	uint32_t overwrites;  /* how often these write the whole drive */
 	uint32_t points;
 };
 
@@ -131,6 +136,13 @@ void suite_left_out_for_health(const struct suite *s, struct str *out);
  * no int64_t holds counts as INT64_MAX.
  */
 void suite_cost(const struct suite *s, const struct suite_drive *d,
+	uint64_t fill_bytes_per_s, uint64_t write_bytes_per_s,
+	struct suite_cost *ret_cost);
+
+/* suite_part_cost is that for workload or test number part alone, with the purge and fill
+ * of a test, without the preparation of the suite; nothing where the drive cannot do it.
+ */
+void suite_part_cost(const struct suite *s, size_t part, const struct suite_drive *d,
 	uint64_t fill_bytes_per_s, uint64_t write_bytes_per_s,
 	struct suite_cost *ret_cost);
 

@@ -42,11 +42,9 @@ int suite_check_time(const struct suite *s, struct err *e);
 /* suite_count makes a whole number of x >= 0: INT64_MAX where that is too small. */
 int64_t suite_count(double x);
 
-/* suite_tests_cost adds the cost of all tests that are possible to *ret_cost, at most:
- * all rounds. */
-void suite_tests_cost(const struct suite *s, const struct suite_drive *d,
-	uint64_t fill_bytes_per_s, uint64_t write_bytes_per_s,
-	struct suite_cost *ret_cost);
+/* suite_test_is_possible says whether the drive can do test i, and what that goes on
+ * from. */
+bool suite_test_is_possible(const struct suite *s, size_t i, const struct suite_drive *d);
 
 /* suite_tests_steps counts the steps of all tests; suite_tests_compile writes them and
  * returns the end. */

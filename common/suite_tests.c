@@ -210,8 +210,8 @@ is_possible(const struct suite *s, size_t i, uint32_t logical_block_bytes)
 	return rounds_is_possible(&s->tests[i].rounds, logical_block_bytes);
 }
 
-static bool
-is_possible_on(const struct suite *s, size_t i, const struct suite_drive *d)
+bool
+suite_test_is_possible(const struct suite *s, size_t i, const struct suite_drive *d)
 {
 	return is_possible(s, i, d->logical_block_bytes) &&
 	       (d->has_health || needs_no_health(s, i));
@@ -279,7 +279,7 @@ suite_tests_fit(const struct suite *s, uint64_t region_bytes, const struct suite
 
 	for (size_t i = 0; i < s->n_tests; i++) {
 		with_health += is_possible(s, i, logical_block_bytes);
-		if (!is_possible_on(s, i, d))
+		if (!suite_test_is_possible(s, i, d))
 			continue;
 		if (fits_test(s, &s->tests[i], region_bytes, logical_block_bytes, e) != 0)
 			return -1;
@@ -301,21 +301,6 @@ suite_tests_fit(const struct suite *s, uint64_t region_bytes, const struct suite
 		"bytes",
 		s->name, (unsigned)s->version, (unsigned)logical_block_bytes);
 	return err_fix(e, "use a drive with smaller logical blocks");
-}
-
-/* The first double that an int64_t does not hold. */
-#define COUNT_END 9223372036854775808.0
-
-int64_t
-suite_count(double x)
-{
-	return x < COUNT_END ? (int64_t)x : INT64_MAX;
-}
-
-static int64_t
-plus(int64_t a, int64_t b)
-{
-	return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
 static double
@@ -356,52 +341,6 @@ suite_check_time(const struct suite *s, struct err *e)
 	return 0;
 }
 
-/* What rounds write at most, at so many bytes a second; stop_bytes 0: no limit. */
-static double
-rounds_written(const struct rounds *r, double stop_bytes, double bytes_per_s)
-{
-	double round = 0, all, limit;
-
-	for (size_t i = 0; i < r->n_cells; i++) {
-		const struct rounds_cell *c = &r->cells[i];
-
-		round += workload_written_part(&c->workload) * bytes_per_s *
-			 (double)(c->warmup_ns + c->measure_ns) / 1e9;
-	}
-	all = round * r->max_rounds;
-	limit = stop_bytes + round;
-	return stop_bytes > 0 && limit < all ? limit : all;
-}
-
-void
-suite_tests_cost(const struct suite *s, const struct suite_drive *d,
-	uint64_t fill_bytes_per_s, uint64_t write_bytes_per_s,
-	struct suite_cost *ret_cost)
-{
-	double capacity = (double)d->capacity_bytes;
-
-	for (size_t i = 0; i < s->n_tests; i++) {
-		const struct suite_test *t = &s->tests[i];
-		double fill = ((double)t->fill_passes + (t->purge ? 1 : 0)) * capacity;
-		double written = fill;
-		struct rounds r;
-
-		if (!is_possible_on(s, i, d))
-			continue;
-		rounds_copy(&t->rounds, d->logical_block_bytes, &r);
-		written += rounds_written(
-			&r, t->stop_capacities * capacity, (double)write_bytes_per_s);
-
-		ret_cost->duration_ns = plus(ret_cost->duration_ns,
-			suite_count(fill / (double)fill_bytes_per_s * 1e9 +
-				    all_rounds_ns(&r)));
-		ret_cost->write_bytes = (uint64_t)plus(
-			(int64_t)ret_cost->write_bytes, suite_count(written));
-		ret_cost->points += t->fill_passes + r.max_rounds * (uint32_t)r.n_cells;
-		rounds_fini(&r);
-	}
-}
-
 size_t
 suite_tests_steps(const struct suite *s)
 {
@@ -415,7 +354,7 @@ suite_tests_compile(const struct suite *s, const struct suite_drive *d, struct s
 		const struct suite_test *t = &s->tests[i];
 		const struct suite_fill fill = {
 			t->fill_passes, t->fill_block_bytes, t->fill_in_flight};
-		bool possible = is_possible_on(s, i, d);
+		bool possible = suite_test_is_possible(s, i, d);
 
 		if (possible && t->purge)
 			(step++)->kind = STEP_PURGE;

@@ -360,6 +360,49 @@ START_TEST(a_cost_that_no_integer_holds_is_the_largest_one)
 }
 END_TEST
 
+START_TEST(the_parts_of_a_suite_cost_what_it_costs)
+{
+	static const char *const files[] = {"four-corners-1.json", "targeted-1.json"};
+
+	for (size_t f = 0; f < 2; f++) {
+		struct suite_cost all, part, sum = {0};
+		size_t n;
+
+		load(files[f]);
+		n = s.n_tests > 0 ? s.n_tests : s.n_workloads;
+		suite_cost(&s, DRIVE(1000000000, 512), 100000000, 1000000000, &all);
+		sum.overwrites = s.fill_passes + s.purge;
+		sum.duration_ns = sum.overwrites * 10 * NS_PER_S;
+		sum.write_bytes = sum.fill_bytes = sum.overwrites * UINT64_C(1000000000);
+		for (size_t i = 0; i < n; i++) {
+			suite_part_cost(&s, i, DRIVE(1000000000, 512), 100000000,
+				1000000000, &part);
+			sum.duration_ns += part.duration_ns;
+			sum.measure_ns += part.measure_ns;
+			sum.writing_ns += part.writing_ns;
+			sum.write_bytes += part.write_bytes;
+			sum.fill_bytes += part.fill_bytes;
+			sum.overwrites += part.overwrites;
+		}
+		ck_assert_int_eq(all.duration_ns, sum.duration_ns);
+		ck_assert_int_eq(all.measure_ns, sum.measure_ns);
+		ck_assert_int_eq(all.writing_ns, sum.writing_ns);
+		ck_assert_uint_eq(all.write_bytes, sum.write_bytes);
+		ck_assert_uint_eq(all.fill_bytes, sum.fill_bytes);
+		ck_assert_uint_eq(all.overwrites, sum.overwrites);
+		/* fills take 10 s each; what is measured writes a byte a ns */
+		ck_assert_int_eq(
+			all.duration_ns, all.measure_ns + all.overwrites * 10 * NS_PER_S);
+		ck_assert_uint_eq(all.fill_bytes, all.overwrites * UINT64_C(1000000000));
+		ck_assert_uint_le(
+			all.fill_bytes + (uint64_t)all.writing_ns, all.write_bytes + n);
+		ck_assert_uint_ge(
+			all.fill_bytes + (uint64_t)all.writing_ns + n, all.write_bytes);
+		suite_fini(&s);
+	}
+}
+END_TEST
+
 START_TEST(tests_become_steps_in_order)
 {
 	struct program p;
@@ -536,6 +579,7 @@ main(void)
 	tcase_add_test(tc, the_cost_of_tests_is_that_of_all_their_rounds);
 	tcase_add_test(tc, what_is_chosen_is_bound_by_all_that_may_be);
 	tcase_add_test(tc, a_cost_that_no_integer_holds_is_the_largest_one);
+	tcase_add_test(tc, the_parts_of_a_suite_cost_what_it_costs);
 	tcase_add_test(tc, tests_become_steps_in_order);
 	tcase_add_test(tc, cells_that_a_drive_has_no_blocks_for_are_left_out_and_named);
 	tcase_add_test(

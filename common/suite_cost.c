@@ -1,0 +1,134 @@
+/* What a suite takes and writes, before anything is measured. */
+#include "common/suite_priv.h"
+
+/* The first double that an int64_t does not hold. */
+#define COUNT_END 9223372036854775808.0
+
+int64_t
+suite_count(double x)
+{
+	return x < COUNT_END ? (int64_t)x : INT64_MAX;
+}
+
+static int64_t
+plus(int64_t a, int64_t b)
+{
+	return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+static void
+add(struct suite_cost *sum, const struct suite_cost *x)
+{
+	sum->duration_ns = plus(sum->duration_ns, x->duration_ns);
+	sum->measure_ns = plus(sum->measure_ns, x->measure_ns);
+	sum->writing_ns = plus(sum->writing_ns, x->writing_ns);
+	sum->write_bytes = (uint64_t)plus(
+		(int64_t)sum->write_bytes, (int64_t)x->write_bytes);
+	sum->fill_bytes = (uint64_t)plus(
+		(int64_t)sum->fill_bytes, (int64_t)x->fill_bytes);
+	sum->overwrites += x->overwrites;
+	sum->points += x->points;
+}
+
+/* A purge and a fill, with what is measured and written after them; stop_bytes: less than
+ * this and what one round writes is written by it, 0: no limit. */
+struct work {
+	bool purge;
+	uint32_t fill_passes;
+	double measure_ns, writing_ns; /* of all points */
+	double round_ns;	       /* of writing_ns, of one round */
+	double stop_bytes;
+	uint32_t points;
+};
+
+static void
+cost_of(const struct work *w, const struct suite_drive *d, uint64_t fill_bytes_per_s,
+	uint64_t write_bytes_per_s, struct suite_cost *ret_cost)
+{
+	uint32_t overwrites = w->fill_passes + w->purge;
+	double fill = (double)overwrites * (double)d->capacity_bytes;
+	double rate = (double)write_bytes_per_s;
+	double measured = w->writing_ns * rate / 1e9;
+	double limit = w->stop_bytes + w->round_ns * rate / 1e9;
+
+	if (w->stop_bytes > 0 && limit < measured)
+		measured = limit;
+	*ret_cost = (struct suite_cost){
+		.duration_ns = suite_count(
+			fill / (double)fill_bytes_per_s * 1e9 + w->measure_ns),
+		.measure_ns = suite_count(w->measure_ns),
+		.writing_ns = suite_count(w->writing_ns),
+		.write_bytes = (uint64_t)suite_count(fill + measured),
+		.fill_bytes = (uint64_t)suite_count(fill),
+		.overwrites = overwrites,
+		.points = w->fill_passes + w->points,
+	};
+}
+
+static struct work
+work_of_workload(const struct ramp *r, const struct workload *w)
+{
+	double maximum_ns = (double)(r->maximum_warmup_ns + r->maximum_measure_ns);
+	double point_ns = (double)(r->warmup_ns + r->measure_ns);
+	/* ns at full load; above 100 % no more is written */
+	double loaded_ns = maximum_ns;
+
+	for (size_t i = 0; i < r->n_loads; i++)
+		loaded_ns += point_ns *
+			     (r->load_percent[i] < 100 ? r->load_percent[i] / 100 : 1);
+	return (struct work){.measure_ns = maximum_ns + point_ns * (double)r->n_loads,
+		.writing_ns = workload_written_part(w) * loaded_ns,
+		.points = (uint32_t)(1 + r->n_loads)};
+}
+
+static struct work
+work_of_test(const struct suite_test *t, const struct suite_drive *d)
+{
+	struct work x = {.purge = t->purge,
+		.fill_passes = t->fill_passes,
+		.stop_bytes = t->stop_capacities * (double)d->capacity_bytes};
+	struct rounds r;
+
+	rounds_copy(&t->rounds, d->logical_block_bytes, &r);
+	for (size_t i = 0; i < r.n_cells; i++) {
+		const struct rounds_cell *c = &r.cells[i];
+
+		x.round_ns += workload_written_part(&c->workload) *
+			      (double)(c->warmup_ns + c->measure_ns);
+	}
+	x.measure_ns = (double)rounds_duration_ns(&r) * r.max_rounds;
+	x.writing_ns = x.round_ns * r.max_rounds;
+	x.points = r.max_rounds * (uint32_t)r.n_cells;
+	rounds_fini(&r);
+	return x;
+}
+
+void
+suite_part_cost(const struct suite *s, size_t part, const struct suite_drive *d,
+	uint64_t fill_bytes_per_s, uint64_t write_bytes_per_s,
+	struct suite_cost *ret_cost)
+{
+	struct work w = {0};
+
+	if (s->n_tests == 0)
+		w = work_of_workload(&s->ramp, &s->workloads[part]);
+	else if (suite_test_is_possible(s, part, d))
+		w = work_of_test(&s->tests[part], d);
+	cost_of(&w, d, fill_bytes_per_s, write_bytes_per_s, ret_cost);
+}
+
+void
+suite_cost(const struct suite *s, const struct suite_drive *d, uint64_t fill_bytes_per_s,
+	uint64_t write_bytes_per_s, struct suite_cost *ret_cost)
+{
+	const struct work prepare = {.purge = s->purge, .fill_passes = s->fill_passes};
+	size_t n = s->n_tests > 0 ? s->n_tests : s->n_workloads;
+
+	cost_of(&prepare, d, fill_bytes_per_s, write_bytes_per_s, ret_cost);
+	for (size_t i = 0; i < n; i++) {
+		struct suite_cost part;
+
+		suite_part_cost(s, i, d, fill_bytes_per_s, write_bytes_per_s, &part);
+		add(ret_cost, &part);
+	}
+}

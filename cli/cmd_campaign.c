@@ -280,7 +280,7 @@ static const struct column plan_columns[] = {
 	{"ERASES", "erases", UNIT_TEXT, 0, erases_text},
 	{"RUNS", "runs", UNIT_WHOLE, 0, NULL},
 	{"DURATION", "duration_ns", UNIT_SPAN, 0, NULL},
-	{"WRITES", "write_bytes", UNIT_BYTES, 0, NULL},
+	{"WRITES AT MOST", "write_bytes", UNIT_BYTES, 0, NULL},
 	{"BLOCKED BY", "blocked_by", UNIT_TEXT, 0, blockers_text},
 };
 
@@ -321,6 +321,35 @@ print_preparation(const struct out *o, const json_t *plan)
 	}
 }
 
+/*
+ * Says what the bound on writes is made of. How fast a drive writes is not known before
+ * it was measured, so what it is likely to write is told for each GB/s.
+ */
+static void
+print_writes(const struct out *o, const json_t *plan)
+{
+	struct str line = {0};
+	double fill = 0, ns = 0, rate = 0;
+
+	json_number(json_object_get(plan, "fill_bytes"), &fill);
+	if (!json_number(json_object_get(plan, "writing_ns"), &ns) || ns <= 0 ||
+		!json_number(
+			json_object_get(plan, "assumed_write_bytes_per_second"), &rate))
+		return;
+	str_puts(&line, "writes ");
+	human_bytes(fill, &line);
+	str_puts(&line, " to purge and fill, and for at most ");
+	human_span((int64_t)ns, &line);
+	str_puts(&line, " as fast as a drive can, which nobody knows before: ");
+	human_bytes(ns, &line); /* 1 GB/s is a byte a ns */
+	str_puts(&line, " for each GB/s; the bound takes ");
+	human_bytes(rate, &line);
+	str_puts(&line, "/s, more than any drive");
+	fputc('\n', o->file);
+	out_line(o, "%s", str_text(&line));
+	str_fini(&line);
+}
+
 /* The plan for people, to any stream. */
 static void
 print_plan(const struct out *o, const json_t *plan)
@@ -328,7 +357,7 @@ print_plan(const struct out *o, const json_t *plan)
 	struct str line = {0};
 	struct str serials = {0};
 	size_t drives = json_array_size(json_object_get(plan, "drives"));
-	double ns = 0, bytes = 0, runs = 0, rate;
+	double ns = 0, bytes = 0, runs = 0;
 	json_t *warning;
 	size_t i;
 
@@ -341,14 +370,10 @@ print_plan(const struct out *o, const json_t *plan)
 	human_span((int64_t)ns, &line);
 	str_puts(&line, ", writes at most about ");
 	human_bytes(bytes, &line);
-	if (json_number(json_object_get(plan, "assumed_write_bytes_per_second"), &rate)) {
-		str_puts(&line, " (assumes at most ");
-		human_bytes(rate, &line);
-		str_puts(&line, "/s a drive)");
-	}
 	out_line(o, "%s", str_text(&line));
 	fputc('\n', o->file);
 	table_print(o, json_object_get(plan, "drives"), COLUMNS(plan_columns));
+	print_writes(o, plan);
 	print_preparation(o, plan);
 	if (erased(plan, &serials) > 0) {
 		fputc('\n', o->file);

@@ -367,6 +367,8 @@ plan_drive_doc(const struct resolved *r, size_t i, const struct suite_cost *cost
 	json_put(o, "runs", json_integer((json_int_t)repeats));
 	json_put(o, "duration_ns", json_u64(times((uint64_t)cost->duration_ns, repeats)));
 	json_put(o, "write_bytes", json_u64(times(cost->write_bytes, repeats)));
+	json_put(o, "fill_bytes", json_u64(times(cost->fill_bytes, repeats)));
+	json_put(o, "writing_ns", json_u64(times((uint64_t)cost->writing_ns, repeats)));
 	json_put(o, "erases", json_boolean(suite_writes(&r->suite)));
 	if (x->preparation != NULL)
 		json_put(o, "preparation", json_text(x->preparation));
@@ -515,7 +517,7 @@ plan_doc(const struct resolved *r, const struct plan *p)
 	json_t *drives = json_array();
 	const struct plan_run *runs = imagined(r, p);
 	uint64_t *drive_ns = xcalloc(r->doc.n_drives, sizeof(*drive_ns));
-	uint64_t written = 0;
+	uint64_t written = 0, filled = 0, writing_ns = 0;
 
 	for (size_t i = 0; i < r->doc.n_drives; i++) {
 		struct suite_cost cost;
@@ -525,6 +527,9 @@ plan_doc(const struct resolved *r, const struct plan *p)
 			&cost);
 		drive_ns[i] = times((uint64_t)cost.duration_ns, r->doc.repeats);
 		written = plus(written, times(cost.write_bytes, r->doc.repeats));
+		filled = plus(filled, times(cost.fill_bytes, r->doc.repeats));
+		writing_ns = plus(
+			writing_ns, times((uint64_t)cost.writing_ns, r->doc.repeats));
 		json_array_append_new(
 			drives, plan_drive_doc(r, i, &cost, plan_blockers(p, &runs[i])));
 	}
@@ -534,6 +539,8 @@ plan_doc(const struct resolved *r, const struct plan *p)
 	json_put(doc, "runs", json_integer((json_int_t)r->doc.n_drives * r->doc.repeats));
 	json_put(doc, "duration_ns", json_u64(whole_duration(r, p, drive_ns)));
 	json_put(doc, "write_bytes", json_u64(written));
+	json_put(doc, "fill_bytes", json_u64(filled));
+	json_put(doc, "writing_ns", json_u64(writing_ns));
 	json_put(doc, "assumed_write_bytes_per_second",
 		json_u64(ASSUMED_WRITE_BYTES_PER_S));
 	json_put(doc, "drives", drives);

@@ -20,7 +20,10 @@ grep -q "4KiB 45%, 8KiB 15%, 16KiB 25%, 32KiB 10%, 64KiB 5%" "$lab/suite.txt" ||
 
 note "the plan says what will be erased before anything is stored"
 c=$(campaign_submit small@1)
-cli campaign plan "$lab/campaign.json" | grep -q "erases everything on" || die "the plan does not warn"
+cli campaign plan "$lab/campaign.json" >"$lab/plan.txt"
+grep -q "erases everything on" "$lab/plan.txt" || die "the plan does not warn"
+grep -Eq "^writes 268 MB to purge and fill, and for at most .* for each GB/s" "$lab/plan.txt" ||
+	die "the plan does not say what the bound on writes is made of: $(cat "$lab/plan.txt")"
 wait_for 120 "campaign $c is done" campaign_state "$c" "done"
 nothing_lost
 

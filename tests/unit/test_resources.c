@@ -182,6 +182,10 @@ START_TEST(a_plan_stores_nothing_and_tells_everything)
 	ck_assert_str_eq(json_text_of(drive, "duration_ns"), "24335544320");
 	/* 2 x (the fill, one workload that writes for 2 s x (100 + 50 + 100) %) */
 	ck_assert_str_eq(json_text_of(drive, "write_bytes"), "160134217728");
+	ck_assert_str_eq(json_text_of(drive, "fill_bytes"), "134217728");
+	ck_assert_str_eq(json_text_of(drive, "writing_ns"), "10000000000");
+	ck_assert_str_eq(json_text_of(lab_call.doc, "fill_bytes"), "268435456");
+	ck_assert_str_eq(json_text_of(lab_call.doc, "writing_ns"), "20000000000");
 	ck_assert_str_eq(json_text_of(lab_call.doc, "assumed_write_bytes_per_second"),
 		"16000000000");
 	ck_assert_uint_eq(json_array_size(json_object_get(lab_call.doc, "warnings")), 3);

@@ -394,8 +394,7 @@ START_TEST(a_stopped_load_drains)
 	run(&l, LOAD_STOPPED);
 	ck_assert_int_lt(r.length_ns, FOR_EVER_NS / 2);
 	ck_assert_int_gt(r.length_ns, 0);
-	ck_assert_int_gt(r.drain_ns, NS_PER_S);
-	ck_assert_int_lt(r.drain_ns, 100 * NS_PER_S); /* not 10000 s: none can be lost */
+	ck_assert(r.drain_ns > NS_PER_S && r.drain_ns < 100 * NS_PER_S);
 	ck_assert_uint_eq(last.in_flight, 16);
 	ck_assert_ptr_null(r.reason);
 }

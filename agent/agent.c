@@ -118,12 +118,6 @@ open_state(struct agent *a, struct err *e)
 	return 0;
 }
 
-static char *
-epoch_path(const struct agent *a)
-{
-	return xasprintf("%s/epoch", a->state_dir);
-}
-
 static void
 load_epoch(struct agent *a)
 {
@@ -142,7 +136,7 @@ raise_epoch(struct agent *a, uint64_t epoch)
 	if (epoch <= a->epoch_seen)
 		return;
 	a->epoch_seen = epoch;
-	path = epoch_path(a);
+	path = xasprintf("%s/epoch", a->state_dir);
 	snprintf(text, sizeof(text), "%" PRIu64 "\n", epoch);
 	if (disk_write(path, text, strlen(text), 0600, &e) != 0)
 		log_failure(LOG_LEVEL_WARN, "agent.epoch", &e);
@@ -283,6 +277,8 @@ act(struct agent *a, const struct action *x)
 		keeper_stop(a->keeper, x->attempt, x->why);
 	else if (x->kind == ACTION_FORGET)
 		keeper_forget(a->keeper, x->attempt);
+	else if (x->kind == ACTION_RECALL)
+		keeper_recall(a->keeper, x->attempt, x->fence);
 }
 
 static void

@@ -19,7 +19,7 @@
 
 typedef int action_fn(struct attempt *a, struct err *e);
 
-static action_fn nothing, finish, stamp;
+static action_fn nothing, finish, stamp, send_again;
 
 static const struct {
 	const char *text;
@@ -396,7 +396,7 @@ give_up_lost(
 	uint64_t most = last + cut / SEGMENT_RECORD_HEAD_BYTES;
 	bool lost = acked > last && acked <= most;
 
-	if (!a->rebooted || a->state == ATTEMPT_EXITED)
+	if (!a->rebooted || a->state == ATTEMPT_EXITED || a->state == ATTEMPT_FORGOTTEN)
 		lost = lost || a->last_seq > last || (last == 0 && cut > 0);
 	if (!lost)
 		return 0;
@@ -471,6 +471,16 @@ stamp(struct attempt *a, struct err *e)
 	(void)e;
 	a->forgotten_ns = clock_wall();
 	return 0;
+}
+
+/* All of it: what was acknowledged is what was lost. */
+static int
+send_again(struct attempt *a, struct err *e)
+{
+	char dir[4096];
+
+	attempt_spool(a, dir, sizeof(dir));
+	return finish(a, e) == 0 ? spool_set_acked(dir, 0, e) : -1;
 }
 
 int

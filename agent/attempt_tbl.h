@@ -17,6 +17,7 @@ EVENT(REFUSE, "it may not or cannot be started")
 EVENT(RECORD, "the refusal is to be recorded")
 EVENT(END, "its runner is gone")
 EVENT(FORGET, "the controller has everything")
+EVENT(RECALL, "the controller does not have it any more")
 #endif
 #ifdef EDGE
 EDGE(STARTING, ANSWER, RUNNING, nothing)
@@ -26,4 +27,5 @@ EDGE(RUNNING, END, EXITED, finish)
 EDGE(REFUSED, RECORD, EXITED, finish)
 EDGE(EXITED, FORGET, FORGOTTEN, stamp)
 EDGE(REFUSED, FORGET, FORGOTTEN, stamp)
+EDGE(FORGOTTEN, RECALL, EXITED, send_again)
 #endif

@@ -86,10 +86,10 @@ int keeper_load(struct keeper *k, struct err *e);
 
 /*
  * keeper_start starts an attempt with its run program on the drive that the program
- * names, wherever that is now; one that is known already is left as it is, but a
- * forgotten one with another token is set aside. What may not or cannot start becomes an
- * exited attempt whose RESULT says why. Nothing happens while max_runs runners are at
- * work or the disk is full: the controller asks again.
+ * names, wherever that is now; one that is known already is left as it is, but one that
+ * is forgotten is recalled, or with another token set aside. What may not or cannot start
+ * becomes an exited attempt whose RESULT says why. Nothing happens while max_runs runners
+ * are at work or the disk is full: the controller asks again.
  */
 void keeper_start(struct keeper *k, uint64_t attempt, uint64_t fence,
 	const json_t *program, const struct drive_list *drives);
@@ -118,6 +118,13 @@ void keeper_stop(struct keeper *k, uint64_t attempt, const char *why);
 
 /* keeper_forget stops reporting an ended attempt; its spool stays for the retention. */
 void keeper_forget(struct keeper *k, uint64_t attempt);
+
+/*
+ * keeper_recall takes a forgotten attempt for an ended one again, and has all its records
+ * sent: the controller was restored from a backup. Not forgotten, or with another token:
+ * nothing.
+ */
+void keeper_recall(struct keeper *k, uint64_t attempt, uint64_t fence);
 
 /* keeper_progress notes watermarks of the uplink. */
 void keeper_progress(

@@ -230,6 +230,18 @@ give_way(struct ward *w, uint64_t fence)
 	return true;
 }
 
+/* A controller whose database is older than what it has acknowledged gets all again. */
+void
+keeper_recall(struct keeper *k, uint64_t attempt, uint64_t fence)
+{
+	struct ward *w = ward_find(k, attempt);
+
+	if (w == NULL || w->a->state != ATTEMPT_FORGOTTEN || w->a->fence != fence)
+		return;
+	w->acked_seq = 0;
+	ward_step(w, ATTEMPT_EV_RECALL);
+}
+
 void
 keeper_start(struct keeper *k, uint64_t attempt, uint64_t fence, const json_t *program,
 	const struct drive_list *drives)
@@ -239,6 +251,7 @@ keeper_start(struct keeper *k, uint64_t attempt, uint64_t fence, const json_t *p
 	struct ward *w = ward_find(k, attempt);
 	int rc;
 
+	keeper_recall(k, attempt, fence);
 	if (w != NULL && !give_way(w, fence))
 		return;
 	k->late = 0;

@@ -214,6 +214,23 @@ read_start(const struct view *v, const json_t *o, const char *at, uint64_t id,
 	return -1;
 }
 
+/* What the controller still has as under way and we have forgotten. */
+static int
+read_recall(const struct view *v, const json_t *o, const char *at, uint64_t id,
+	struct answer *ret_a, struct err *e)
+{
+	uint64_t fence = 0;
+
+	if (json_has(o, "fence") && json_need_u64(o, at, "fence", &fence, e) != 0)
+		return -1;
+	for (size_t i = 0; i < v->n_attempts; i++)
+		if (v->attempts[i].id == id && v->attempts[i].fence == fence) {
+			add(ret_a, ACTION_RECALL, id)->fence = fence;
+			break;
+		}
+	return 0;
+}
+
 /* One attempt of the answer. */
 static int
 read_duty(const struct view *v, const json_t *o, const char *at, struct answer *ret_a,
@@ -246,7 +263,9 @@ read_duty(const struct view *v, const json_t *o, const char *at, struct answer *
 		return 0;
 	}
 	if (strcmp(what, "keep") == 0) {
-		if (have != NULL && attempt_has_process(have->state))
+		if (have == NULL)
+			return read_recall(v, o, at, id, ret_a, e);
+		if (attempt_has_process(have->state))
 			add(ret_a, ACTION_KEEP, id);
 		return 0;
 	}

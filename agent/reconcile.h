@@ -60,13 +60,13 @@ struct view {
 	size_t n_attempts;
 };
 
-enum action_kind { ACTION_START, ACTION_KEEP, ACTION_STOP, ACTION_FORGET };
+enum action_kind { ACTION_START, ACTION_KEEP, ACTION_STOP, ACTION_FORGET, ACTION_RECALL };
 
 /* Something to do. Owned by its list. */
 struct action {
 	enum action_kind kind;
 	uint64_t attempt;
-	uint64_t fence;	 /* start */
+	uint64_t fence;	 /* start, recall */
 	json_t *program; /* start */
 	char why[200];	 /* stop */
 };
@@ -99,9 +99,10 @@ bool reconcile_same(const json_t *a, const json_t *b);
 /*
  * reconcile_compare reads an answer and yields what is to be done to get there from v.
  * What the controller does not name is left as it is. An attempt that is unknown here is
- * neither stopped nor forgotten; one that is known here and not forgotten is not started,
- * nor is any from an answer that is too old. *ret_a is the caller's (answer_fini) when
- * it succeeds. Errors: ERR_INVALID with pointer.
+ * neither stopped nor forgotten; a forgotten one that is to be kept is recalled; one that
+ * is known here and not forgotten is not started, nor is any from an answer that is too
+ * old. *ret_a is the caller's (answer_fini) when it succeeds. Errors: ERR_INVALID with
+ * pointer.
  */
 int reconcile_compare(
 	const struct view *v, const json_t *doc, struct answer *ret_a, struct err *e);

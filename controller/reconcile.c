@@ -21,7 +21,8 @@
 
 /*
  * An attempt is missing for good when two reports in a row do not list it: one report may
- * have been written before the agent read our last answer.
+ * have been written before the agent read our last answer, and one that the node has
+ * forgotten is asked for.
  */
 #define MISSING_LIMIT 2
 /* Keeps a faulty agent from using up the epochs that the database can count. */
@@ -207,7 +208,7 @@ take_missing(struct tx *t, const struct attempt *a, const char *boot_id,
 
 	if (!ended)
 		return 0; /* not started yet: the answer asks for it again */
-	if (!rebooted && a->missing + 1 < MISSING_LIMIT)
+	if (a->missing + 1 < MISSING_LIMIT)
 		return tx_exec(t, e,
 			"UPDATE attempt SET missing = missing + 1 WHERE id = ?1", "i",
 			a->id);
@@ -454,19 +455,32 @@ is_incompatible(struct tx *t, int64_t node, struct err *e)
 	return yes != 0;
 }
 
-/* A node that did not list an attempt is heard again at once: people wait for its word.
+/*
+ * What the node did not list and should have: one that it has forgotten, since a later
+ * database of ours had all of it, it lists and sends again. It is heard again at once:
+ * people wait for its word.
  */
 static int
-is_anything_missing(struct tx *t, int64_t node, struct err *e)
+add_missing(struct tx *t, int64_t node, const struct report *r, json_t *list,
+	bool *ret_calm, struct err *e)
 {
-	int64_t yes = 0;
+	struct cur *c;
+	int rc;
 
-	if (tx_int(t, &yes, e,
-		    "SELECT EXISTS (SELECT 1 FROM attempt WHERE node_id = ?1"
-		    " AND state IN ('granted', 'running', 'exited') AND missing > 0)",
-		    "i", node) < 0)
+	if (tx_query(t, &c, e,
+		    "SELECT id, fence, state = 'granted' FROM attempt WHERE node_id = ?1"
+		    " AND state IN ('granted', 'running', 'exited')"
+		    " AND missing > 0 ORDER BY id",
+		    "i", node) != 0)
 		return -1;
-	return yes != 0;
+	while ((rc = cur_next(c, e)) == 1) {
+		*ret_calm = false;
+		if (cur_int(c, 2) == 0 && report_find(r, cur_int(c, 0)) == NULL)
+			json_array_append_new(list,
+				duty(cur_int(c, 0), (uint64_t)cur_int(c, 1), "keep", ""));
+	}
+	cur_close(c);
+	return rc;
 }
 
 int
@@ -475,10 +489,9 @@ reconcile_answer(struct tx *t, int64_t node, const struct report *r, json_t **re
 {
 	json_t *list = json_array();
 	int keep = is_incompatible(t, node, e);
-	int missing = is_anything_missing(t, node, e);
-	int rc = keep < 0 || missing < 0 ? -1 : 0;
+	int rc = keep < 0 ? -1 : 0;
 
-	*ret_calm = missing == 0 || keep != 0;
+	*ret_calm = true;
 	for (size_t i = 0; rc == 0 && i < r->n_attempts; i++) {
 		const struct reported_attempt *x = &r->attempts[i];
 		struct attempt a;
@@ -496,6 +509,8 @@ reconcile_answer(struct tx *t, int64_t node, const struct report *r, json_t **re
 	}
 	if (rc == 0 && keep == 0)
 		rc = add_starts(t, node, r, list, ret_calm, e);
+	if (rc == 0 && keep == 0)
+		rc = add_missing(t, node, r, list, ret_calm, e);
 	if (rc != 0) {
 		json_decref(list);
 		return -1;

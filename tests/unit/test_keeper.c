@@ -578,6 +578,39 @@ START_TEST(a_number_that_comes_again_with_another_token_is_another_attempt)
 }
 END_TEST
 
+/* As a controller asks that was restored from a backup. */
+START_TEST(a_forgotten_attempt_is_recalled_and_all_of_it_sent_again)
+{
+	struct err e = {0};
+	char spool[256];
+
+	start_and_forget();
+	attempt_spool(attempt(), spool, sizeof(spool));
+	OK(spool_set_acked(spool, 1, &e));
+	restart();
+	ck_assert_uint_eq(keeper_first(keeper)->acked_seq, 1);
+	changes = 0;
+	keeper_recall(keeper, 15, 99); /* another one of that number */
+	ck_assert_int_eq(attempt()->state, ATTEMPT_FORGOTTEN);
+	if (_i == 0)
+		keeper_recall(keeper, 15, 100);
+	else
+		start(); /* nothing is done a second time */
+	want_result("failed", "infra", "not on this node");
+	ck_assert_uint_eq(keeper_first(keeper)->acked_seq, 0);
+	ck_assert_uint_eq(spool_acked(spool), 0);
+	ck_assert_uint_eq(changes, 1);
+	ck_assert_ptr_null(keeper_first(keeper)->next);
+	/* Until it is forgotten again, no retention ends. */
+	env.retention_ns = 0;
+	restart();
+	keeper_tick(keeper);
+	ck_assert_int_eq(attempt()->state, ATTEMPT_EXITED);
+	keeper_forget(keeper, 15);
+	ck_assert_int_eq(attempt()->state, ATTEMPT_FORGOTTEN);
+}
+END_TEST
+
 START_TEST(a_number_that_comes_again_with_a_lower_token_is_refused_for_all_to_see)
 {
 	const struct ward *w;
@@ -677,6 +710,8 @@ main(void)
 	tcase_add_test(tc, what_the_controller_has_is_forgotten_and_deleted_later);
 	tcase_add_test(
 		tc, a_number_that_comes_again_with_another_token_is_another_attempt);
+	tcase_add_loop_test(
+		tc, a_forgotten_attempt_is_recalled_and_all_of_it_sent_again, 0, 2);
 	tcase_add_test(tc,
 		a_number_that_comes_again_with_a_lower_token_is_refused_for_all_to_see);
 	tcase_add_test(tc, what_cannot_be_set_aside_is_told_as_trouble);

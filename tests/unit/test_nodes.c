@@ -8,10 +8,10 @@ START_TEST(what_an_agent_forgets_twice_is_lost_and_its_drive_fenced)
 
 	lab_begin("{'repeats':2}");
 	says("b1", "1:running", "1:keep");
-	says("b1", "", "");
+	says("b1", "", "1:keep");
 	lab_run_is(1, "running");
 	says("b1", "1:running", "1:keep");
-	says("b1", "", "");
+	says("b1", "", "1:keep");
 	lab_run_is(1, "running");
 	says("b1", "", "");
 	lab_run_is(1, "lost");
@@ -40,7 +40,7 @@ START_TEST(a_lost_attempt_that_turns_up_is_stopped_and_its_end_frees_the_drive)
 {
 	lab_begin("{}");
 	says("b1", "1:running", "1:keep");
-	says("b1", "", "");
+	says("b1", "", "1:keep");
 	says("b1", "", "");
 	says("b1", "1:running", "1:stop");
 	rig_is("SELECT occupancy FROM drive WHERE id = 1", "fenced");
@@ -58,7 +58,7 @@ START_TEST(a_released_drive_is_fenced_again_when_its_runner_turns_up)
 
 	lab_begin("{}");
 	says("b1", "1:running", "1:keep");
-	says("b1", "", "");
+	says("b1", "", "1:keep");
 	says("b1", "", "");
 	OK(lab_ask(api_drives_release, 1, lab_json("{'serial':'S1','reason':'x'}"), &e));
 	rig_is("SELECT occupancy FROM drive WHERE id = 1", "idle");
@@ -75,6 +75,8 @@ START_TEST(a_new_boot_id_proves_that_no_runner_is_left)
 {
 	lab_begin("{}");
 	says("b1", "1:running", "1:keep");
+	says("b2", "", "1:keep");
+	lab_run_is(1, "running");
 	says("b2", "", "");
 	lab_run_is(1, "lost");
 	rig_is("SELECT occupancy FROM drive WHERE id = 1", "idle");
@@ -88,7 +90,7 @@ START_TEST(a_new_boot_id_frees_what_was_fenced_before)
 {
 	lab_begin("{}");
 	says("b1", "1:running", "1:keep");
-	says("b1", "", "");
+	says("b1", "", "1:keep");
 	says("b1", "", "");
 	rig_is("SELECT occupancy FROM drive WHERE id = 1", "fenced");
 	says("b1", "", "");
@@ -113,11 +115,27 @@ START_TEST(a_start_that_was_not_taken_is_told_again_also_after_a_boot)
 }
 END_TEST
 
+/* A database from a backup has as under way what its node has forgotten. */
+START_TEST(what_a_node_does_not_list_is_asked_for_once_and_taken_when_it_is_there)
+{
+	lab_begin("{}");
+	says("b1", "1:running", "1:keep");
+	says("b2", "", "1:keep");
+	says("b2", "1:exited", "1:keep");
+	lab_run_is(1, "collecting");
+	rig_is("SELECT occupancy FROM drive WHERE id = 1", "idle");
+	records_come(1, DONE);
+	lab_run_is(1, "done");
+	says("b2", "1:exited", "1:forget");
+	lab_down();
+}
+END_TEST
+
 START_TEST(records_that_are_gone_lose_the_run_but_not_the_drive)
 {
 	lab_begin("{}");
 	says("b1", "1:exited", "1:keep");
-	says("b1", "", "");
+	says("b1", "", "1:keep");
 	says("b1", "", "");
 	lab_run_is(1, "lost");
 	rig_is("SELECT reason FROM run", "its node does not have its records any more");
@@ -231,6 +249,8 @@ START_TEST(a_drive_may_move_from_a_lost_node_but_not_with_its_lease)
 	rig_is("SELECT observed || node_id FROM drive WHERE id = 2", "present2");
 	rig_is("SELECT observed FROM drive WHERE id = 1", "conflict");
 	/* the node comes back without them: its lease is judged by its own word */
+	ck_assert_str_eq(
+		lab_reconcile(&(struct lab_agent){1, "b9", "", "", NULL}), "1:keep");
 	ck_assert_str_eq(lab_reconcile(&(struct lab_agent){1, "b9", "", "", NULL}), "");
 	lab_reconcile(&b);
 	rig_is("SELECT observed || node_id || occupancy FROM drive WHERE id = 1",
@@ -585,6 +605,8 @@ main(void)
 	tcase_add_test(tc, a_new_boot_id_proves_that_no_runner_is_left);
 	tcase_add_test(tc, a_new_boot_id_frees_what_was_fenced_before);
 	tcase_add_test(tc, a_start_that_was_not_taken_is_told_again_also_after_a_boot);
+	tcase_add_test(tc,
+		what_a_node_does_not_list_is_asked_for_once_and_taken_when_it_is_there);
 	tcase_add_test(tc, records_that_are_gone_lose_the_run_but_not_the_drive);
 	tcase_add_test(
 		tc, a_run_waits_for_records_of_a_lost_node_until_a_person_gives_it_up);

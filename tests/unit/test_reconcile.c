@@ -293,6 +293,23 @@ START_TEST(keep_is_told_and_silence_asks_for_nothing)
 }
 END_TEST
 
+START_TEST(what_is_forgotten_and_to_be_kept_is_recalled_by_number_and_token)
+{
+	struct err e = {0};
+
+	OK(compare(ANSWER("{\"attempt\":\"14\",\"do\":\"keep\",\"fence\":\"103\"},"
+			  "{\"attempt\":\"99\",\"do\":\"keep\",\"fence\":\"103\"}"),
+		&e));
+	ck_assert_uint_eq(answer.n, 1);
+	ck_assert_int_eq(answer.actions[0].kind, ACTION_RECALL);
+	ck_assert_uint_eq(answer.actions[0].attempt, 14);
+	ck_assert_uint_eq(answer.actions[0].fence, 103);
+	answer_fini(&answer);
+	OK(compare(ANSWER("{\"attempt\":\"14\",\"do\":\"keep\",\"fence\":\"104\"}"), &e));
+	ck_assert_uint_eq(answer.n, 0);
+}
+END_TEST
+
 START_TEST(an_older_controller_starts_nothing_but_may_stop)
 {
 	struct err e = {0};
@@ -379,6 +396,8 @@ main(void)
 	tcase_add_test(tc, only_what_may_have_a_process_is_stopped);
 	tcase_add_test(tc, only_what_has_ended_is_forgotten);
 	tcase_add_test(tc, keep_is_told_and_silence_asks_for_nothing);
+	tcase_add_test(
+		tc, what_is_forgotten_and_to_be_kept_is_recalled_by_number_and_token);
 	tcase_add_test(tc, an_older_controller_starts_nothing_but_may_stop);
 	tcase_add_test(
 		tc, an_answer_that_was_long_on_its_way_starts_nothing_but_may_stop);

@@ -189,6 +189,7 @@ START_TEST(an_attempt_that_was_lost_makes_it_repeat)
 	lab_sched();
 	begin(2, "w1");
 	/* the node was started anew and knows nothing of it */
+	says("b2", "", "2:keep");
 	says("b2", "", "");
 	rig_is("SELECT state FROM attempt WHERE id = 2", "lost");
 	submit("reuse");

@@ -482,6 +482,21 @@ side_json(const struct side *s)
 }
 
 static void
+warn_of_foreign(json_t *warnings, const struct side *s)
+{
+	warn(warnings,
+		"side %s is foreign: not measured by this lab, and compared by the "
+		"names of workloads alone",
+		s->title);
+	if (s->foreign.scaled > 0)
+		warn(warnings, "side %s is scaled down: its results are no full results",
+			s->title);
+	if (s->foreign.scaled < 0)
+		warn(warnings, "side %s does not say whether it is scaled down",
+			s->title);
+}
+
+static void
 warn_of_side(json_t *warnings, const struct side *s, const struct side *other,
 	const char *suite)
 {
@@ -489,18 +504,7 @@ warn_of_side(json_t *warnings, const struct side *s, const struct side *other,
 	size_t of_suite = 0;
 
 	if (s->letter == 'x') {
-		warn(warnings,
-			"side %s is foreign: not measured by this lab, and compared by "
-			"the "
-			"names of workloads alone",
-			s->title);
-		if (s->foreign.scaled != 0)
-			warn(warnings,
-				s->foreign.scaled > 0 ? "side %s is scaled down: its "
-							"results are no full results"
-						      : "side %s does not say whether it "
-							"is scaled down",
-				s->title);
+		warn_of_foreign(warnings, s);
 		return;
 	}
 	for (size_t i = 0; i < s->n; i++)

@@ -202,7 +202,7 @@ compare_groups(const void *a, const void *b)
 static void
 chain_groups(struct plan *p)
 {
-	struct plan_run **list = xcalloc(p->n_runs, sizeof(*list));
+	struct plan_run **list = xcalloc(p->n_runs, sizeof(struct plan_run *));
 	size_t n = 0, end;
 
 	for (size_t i = 0; i < p->n_runs; i++)

@@ -443,7 +443,8 @@ feed_busy_rounds(void)
 	for (int round = 1; round <= POINTS; round++) {
 		for (int w = 0; w < WORKLOADS; w++) {
 			snprintf(name, sizeof(name), "iops/cell-%d", w);
-			feed_busy_point(&(struct busy){.point = ++point,
+			point++;
+			feed_busy_point(&(struct busy){.point = point,
 						.workload = name,
 						.round = round,
 						.cell = w + 1},

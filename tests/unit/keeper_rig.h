@@ -18,6 +18,7 @@
 #include "common/json.h"
 #include "common/loop.h"
 #include "common/program.h"
+#include "common/spool.h"
 #include "tests/unit/unit.h"
 
 /*
@@ -162,6 +163,40 @@ await(enum attempt_state s)
 	OK(loop_run(loop, &e));
 	loop_timer_stop(loop, poll);
 	loop_timer_stop(loop, deadline);
+}
+
+/* The reason in the RESULT of the attempt. */
+static inline void
+want_result(const char *state, const char *class, const char *part)
+{
+	struct spool_reader *r;
+	struct spool_record rec;
+	struct err e = {0};
+	json_t *doc;
+	char dir[256];
+
+	ck_assert_int_eq(attempt()->state, ATTEMPT_EXITED);
+	attempt_spool(attempt(), dir, sizeof(dir));
+	OK(spool_reader_open(&r, dir, 1, &e));
+	ck_assert_int_eq(spool_reader_next(r, &rec, &e), 1);
+	ck_assert_int_eq(rec.kind, RECORD_RESULT);
+	OK(json_parse((const char *)rec.payload, rec.len, &doc, &e));
+	ck_assert_str_eq(json_text_of(doc, "state"), state);
+	ck_assert_str_eq(json_text_of(doc, "class"), class);
+	ck_assert_msg(strstr(json_text_of(doc, "reason"), part) != NULL, "%s",
+		json_text_of(doc, "reason"));
+	json_decref(doc);
+	spool_reader_close(r);
+}
+
+static inline void
+restart(void)
+{
+	struct err e = {0};
+
+	keeper_free(keeper);
+	keeper = keeper_new(&env);
+	OK(keeper_load(keeper, &e));
 }
 
 /* Listens in the place of a runner. */

@@ -4,32 +4,7 @@
 #include <sys/stat.h>
 
 #include "agent/fence.h"
-#include "common/spool.h"
 #include "tests/unit/log_rig.h"
-
-/* The reason in the RESULT of the attempt. */
-static void
-want_result(const char *state, const char *class, const char *part)
-{
-	struct spool_reader *r;
-	struct spool_record rec;
-	struct err e = {0};
-	json_t *doc;
-	char dir[256];
-
-	ck_assert_int_eq(attempt()->state, ATTEMPT_EXITED);
-	attempt_spool(attempt(), dir, sizeof(dir));
-	OK(spool_reader_open(&r, dir, 1, &e));
-	ck_assert_int_eq(spool_reader_next(r, &rec, &e), 1);
-	ck_assert_int_eq(rec.kind, RECORD_RESULT);
-	OK(json_parse((const char *)rec.payload, rec.len, &doc, &e));
-	ck_assert_str_eq(json_text_of(doc, "state"), state);
-	ck_assert_str_eq(json_text_of(doc, "class"), class);
-	ck_assert_msg(strstr(json_text_of(doc, "reason"), part) != NULL, "%s",
-		json_text_of(doc, "reason"));
-	json_decref(doc);
-	spool_reader_close(r);
-}
 
 static uint64_t
 fence(void)
@@ -40,16 +15,6 @@ fence(void)
 	snprintf(dir, sizeof(dir), "%s/fence", top);
 	ck_assert_int_eq(fence_read(dir, drives->items[0].key, &token, NULL), 0);
 	return token;
-}
-
-static void
-restart(void)
-{
-	struct err e = {0};
-
-	keeper_free(keeper);
-	keeper = keeper_new(&env);
-	OK(keeper_load(keeper, &e));
 }
 
 START_TEST(a_start_raises_the_fence_and_gives_one_process_just_what_it_needs)

@@ -294,7 +294,7 @@ START_TEST(rows_of_a_comparison_do_not_call_full_what_is_not_known)
 	json_object_set_new(doc, "scaled", json_null());
 	json_object_set_new(doc, "warnings", json_array());
 	text = printed(comparison_print, OUT_CSV, doc);
-	has(text, ",true,unknown,max,\"80 %, max\"\r\n");
+	has(text, ",true,unknown,max,\"80 %, max\",,,,\r\n");
 }
 END_TEST
 

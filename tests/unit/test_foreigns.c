@@ -290,7 +290,7 @@ START_TEST(a_comparison_says_when_nobody_knows_whether_a_result_is_scaled)
 	doc = good(api_comparisons_get, 0, "a=d1&b=x1");
 	IS(doc, "/scaled", "null");
 	ck_assert_ptr_nonnull(strstr(
-		at(doc, "/warnings"), "side b does not say whether it is scaled down"));
+		at(doc, "/warnings"), "side B does not say whether it is scaled down"));
 	json_decref(doc);
 	doc = good(api_comparisons_get, 0, "a=x2&b=d1");
 	IS(doc, "/scaled", "true");

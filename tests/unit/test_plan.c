@@ -180,7 +180,9 @@ check_waiting(
 	uint32_t own = UINT32_C(1) << BLOCKER_DRIVE_LEASED | full;
 	int all = r->paused + (d->observed != DRIVE_IS_PRESENT) +
 		  (d->occupancy != DRIVE_HAS_IDLE) + (n->admin != NODE_ACTIVE) +
-		  (n->observed != NODE_IS_ONLINE) + (n->trouble[0] != '\0') +
+		  (n->observed != NODE_IS_ONLINE) +
+		  /* of a node that does not fit, the trouble is why */
+		  (n->trouble[0] != '\0' && n->observed != NODE_IS_INCOMPATIBLE) +
 		  (n->running >= n->max_runs) + (d->collecting != 0) +
 		  (d->admin != DRIVE_DESTRUCTIVE &&
 			  (d->admin != DRIVE_READONLY || r->writes)) +

@@ -294,7 +294,7 @@ START_TEST(a_comparison_says_when_nobody_knows_whether_a_result_is_scaled)
 	json_decref(doc);
 	doc = good(api_comparisons_get, 0, "a=x2&b=d1");
 	IS(doc, "/scaled", "true");
-	ck_assert_ptr_nonnull(strstr(at(doc, "/warnings"), "side a is scaled down"));
+	ck_assert_ptr_nonnull(strstr(at(doc, "/warnings"), "side A is scaled down"));
 	ck_assert_ptr_null(strstr(at(doc, "/warnings"), "is a scaled suite"));
 	json_decref(doc);
 }

@@ -205,15 +205,13 @@ resume_read(const char *dir, struct resume *ret_r, struct err *e)
 bool
 resume_is_possible(const struct resume *r, const struct program *p)
 {
-	const struct step *cut = r->step > 0 && r->step <= p->n_steps && !r->step_done
-					 ? &p->steps[r->step - 1]
-					 : NULL;
+	bool cut = r->step > 0 && r->step_began && !r->step_done;
 
 	if (r->step > p->n_steps)
 		return false;
 	/* the plan counts them once */
-	if (cut != NULL && r->step_began &&
-		(cut->kind == STEP_PURGE || cut->kind == STEP_FILL))
+	if (cut && (p->steps[r->step - 1].kind == STEP_PURGE ||
+			   p->steps[r->step - 1].kind == STEP_FILL))
 		return false;
 	for (size_t i = 0; i < p->n_steps; i++)
 		if (p->steps[i].kind == STEP_WORKLOAD)

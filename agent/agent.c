@@ -174,7 +174,7 @@ fill_attempts(const struct agent *a, struct attempt_view *views)
 	for (const struct ward *w = keeper_first(a->keeper); w != NULL; w = w->next)
 		*views++ = (struct attempt_view){.id = w->a->id,
 			.fence = w->a->fence,
-			.state = w->a->state,
+			.state = w->recalled ? ATTEMPT_EXITED : w->a->state,
 			.last_seq = w->a->last_seq,
 			.acked_seq = w->acked_seq,
 			.step = w->status.step,

@@ -560,6 +560,8 @@ keeper_tick(struct keeper *k)
 			ward_step(w, ATTEMPT_EV_RECORD);
 		else if (w->a->state == ATTEMPT_EXITED && now >= w->retry_mono)
 			go_behind(w);
+		else if (w->recalled && now >= w->retry_mono)
+			w->recalled = !ward_step(w, ATTEMPT_EV_RECALL);
 	}
 	if (k->swept_mono == 0 || now - k->swept_mono >= 60 * NS_PER_S) {
 		k->swept_mono = now;

@@ -34,6 +34,7 @@ struct ward {
 	struct drive_id drive; /* without a serial when the program was lost */
 	bool has_rounds;       /* its program measures in rounds: it can go on */
 	bool wanted;	       /* the controller has said so in this life of the agent */
+	bool recalled;	       /* it is asked for again, and could not be taken up yet */
 	struct proc proc;
 	int sock; /* to the runner, -1 when not connected */
 	struct runner_status status;

@@ -239,7 +239,7 @@ keeper_recall(struct keeper *k, uint64_t attempt, uint64_t fence)
 	if (w == NULL || w->a->state != ATTEMPT_FORGOTTEN || w->a->fence != fence)
 		return;
 	w->acked_seq = 0;
-	ward_step(w, ATTEMPT_EV_RECALL);
+	w->recalled = !ward_step(w, ATTEMPT_EV_RECALL);
 }
 
 void

@@ -302,16 +302,6 @@ by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Nothing can be read of a drive meanwhile. */
-static bool
-is_sanitizing(int fd, const struct drive_id *id)
-{
-	struct err e = {0};
-
-	return id->kind == DRIVE_NVME && nvme_check_sanitize(fd, &e) != 0 &&
-	       e.class == ERR_STATE;
-}
-
 static void
 probe(const struct scan_config *c, const char *path, struct drive_list *l)
 {
@@ -330,9 +320,7 @@ probe(const struct scan_config *c, const char *path, struct drive_list *l)
 	}
 	if (id.is_virtual && !c->allow_virtual)
 		goto out;
-	if (is_sanitizing(fd, &id))
-		str_puts(&reasons, "a sanitize is in progress in the drive");
-	else if (guard_check(fd, GUARD_BEFORE, c->keep_path, &reasons, &e) != 0)
+	if (guard_check(fd, GUARD_BEFORE, c->keep_path, &reasons, &e) != 0)
 		str_printf(&reasons, "%s%s", reasons.len > 0 ? "; " : "", e.text);
 	drive_list_add(l, &id, path, str_text(&reasons));
 out:

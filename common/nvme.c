@@ -302,7 +302,6 @@ nvme_check_sanitize(int fd, struct err *e)
 		return -1;
 	if (end != NVME_SANITIZE_RUNS)
 		return 0;
-	err_set(e, ERR_STATE, "a sanitize that is not ours is in progress: %.0f %% done",
-		part * 100);
+	err_set(e, ERR_STATE, "a sanitize is in progress: %.0f %% done", part * 100);
 	return err_fix(e, "wait until it has ended: nvme sanitize-log");
 }

@@ -383,7 +383,7 @@ spool_find_last(const char *dir, uint64_t *ret_seq, int *ret_kind, struct err *e
 		r->want = near.at;
 		while ((rc = spool_reader_next_good(r, &rec, e)) == 1) {
 			*ret_seq = rec.seq;
-			kind = rec.kind;
+			kind = (int)rec.kind;
 		}
 	}
 	if (ret_kind != NULL)

@@ -159,10 +159,10 @@ tell_writer(void *arg, const char *path)
 	const struct timespec pause = {0, RING_PAUSE_NS};
 	struct writer_search *s = arg;
 	char fdinfo[PATH_MAX];
-	struct node n;
+	struct node n = {0};
 
 	if (!node_look(AT_FDCWD, path, &n))
-		n.mode = 0;
+		n = (struct node){0};
 	if (usage_is_node(s->u, &n) && is_writer(s->process, sysfs_name(path)))
 		tell_user(s, "open for writing");
 	else if (is_char(s, &n)) /* root can write through one opened for reading */

@@ -93,6 +93,9 @@ check_sanitize(const struct claim *c, int fd, struct err *e)
 {
 	if (c->program->drive.kind != DRIVE_NVME || nvme_check_sanitize(fd, e) == 0)
 		return 0;
+	/* One that is too busy to answer has not failed yet. */
+	if (e->class == ERR_IO)
+		e->class = ERR_STATE;
 	return err_ctx(e, "%s", c->path);
 }
 

@@ -71,7 +71,6 @@ begin_step(struct resume *r, uint32_t step)
 	r->rounds = NULL;
 	r->n_rounds = 0;
 	r->step = step;
-	r->step_began = false;
 	r->round_begun = 0;
 	r->written_bytes = 0;
 }
@@ -112,14 +111,11 @@ note_event(struct resume *r, const json_t *doc)
 		r->step_done = number_of(doc, "step") == r->step; /* its test has ended */
 		figures_end(&r->figures, doc);
 	} else if (strcmp(event, "point.start") == 0) {
-		r->step_began = true;
 		note_point(r, doc);
 		close_cell(r, false);
 		r->open_point = number_of(doc, "round") > 0 ? number_of(doc, "point") : 0;
 	} else if (strcmp(event, "round.end") == 0) {
 		end_round(r, doc);
-	} else if (strcmp(event, "purge.start") == 0) {
-		r->step_began = true;
 	}
 }
 
@@ -205,13 +201,7 @@ resume_read(const char *dir, struct resume *ret_r, struct err *e)
 bool
 resume_is_possible(const struct resume *r, const struct program *p)
 {
-	bool cut = r->step > 0 && r->step_began && !r->step_done;
-
 	if (r->step > p->n_steps)
-		return false;
-	/* the plan counts them once */
-	if (cut && (p->steps[r->step - 1].kind == STEP_PURGE ||
-			   p->steps[r->step - 1].kind == STEP_FILL))
 		return false;
 	for (size_t i = 0; i < p->n_steps; i++)
 		if (p->steps[i].kind == STEP_WORKLOAD)

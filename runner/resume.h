@@ -30,7 +30,6 @@ struct resume {
 	uint32_t points;  /* highest number of a point */
 	uint32_t step;	  /* that was begun last, from 1; 0: none */
 	bool step_done;	  /* and has ended well */
-	bool step_began;  /* and has done something: a point or a purge of it had begun */
 	/* Of that step: */
 	struct resume_round *rounds; /* that have ended, in order; owned */
 	size_t n_rounds;
@@ -50,8 +49,7 @@ int resume_read(const char *dir, struct resume *ret_r, struct err *e);
 
 /*
  * resume_is_possible says whether a runner can go on with p from r: not in the middle of
- * a ramp, whose points refer to each other, nor of a purge or fill, which would wear the
- * drive more often than the plan said.
+ * a ramp, whose points refer to each other. A purge or fill that was cut is done again.
  */
 bool resume_is_possible(const struct resume *r, const struct program *p);
 

@@ -273,11 +273,7 @@ run_program(struct run *r)
 	}
 	if (r->resume.begun && !resume_is_possible(&r->resume, &r->program)) {
 		err_set(&e, ERR_STATE,
-			"this attempt was started before and ended without a result%s",
-			program_has_rounds(&r->program)
-				? ", where it cannot go on: a purge and a fill are done "
-				  "once"
-				: "");
+			"this attempt was started before and ended without a result");
 		r->result.points = r->resume.points;
 		steps_fail(&r->result, "infra", &e);
 		return;

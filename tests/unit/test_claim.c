@@ -19,6 +19,7 @@ static struct program program;
 static bool is_nvme;
 static uint8_t sanicap, sstat;
 static unsigned logs_read;
+static int log_status; /* NVMe status of a log page that is asked for */
 
 int __real_ioctl(int fd, unsigned long request, ...);
 int __wrap_ioctl(int fd, unsigned long request, ...);
@@ -58,6 +59,8 @@ __wrap_ioctl(int fd, unsigned long request, ...)
 		return 0;
 	}
 	ck_assert_uint_eq(c->opcode, 0x02);
+	if (log_status != 0)
+		return log_status;
 	ck_assert_uint_eq(c->cdw10 & 0xff, 0x81);
 	logs_read++;
 	to[1] = 0x40;
@@ -220,7 +223,7 @@ START_TEST(a_drive_in_the_middle_of_a_sanitize_is_not_taken)
 	make_nvme();
 	sstat = 2;
 	FAILS(claim_take(&c, &program, state, image, &e), ERR_STATE,
-		"a sanitize that is not ours is in progress: 25 % done");
+		"a sanitize is in progress: 25 % done");
 	ck_assert(e.fix[0] != '\0');
 }
 END_TEST
@@ -238,6 +241,21 @@ START_TEST(a_sanitize_that_begins_later_is_seen_and_one_that_has_ended_is_none)
 	FAILS(claim_verify(c, NULL, &e), ERR_STATE, "is in progress");
 	claim_drop(c);
 	ck_assert_uint_gt(logs_read, 0);
+}
+END_TEST
+
+/* Status 3/71h of the specification, command aborted by host: the drive has not failed
+ * for that. */
+START_TEST(a_drive_that_does_not_say_whether_it_sanitizes_has_not_failed)
+{
+	struct claim *c = NULL;
+	struct err e = {0};
+
+	make_nvme();
+	log_status = 0x371;
+	FAILS(claim_take(&c, &program, state, image, &e), ERR_STATE,
+		"read the NVMe log of sanitizes");
+	log_status = 0;
 }
 END_TEST
 
@@ -270,6 +288,7 @@ main(void)
 	tcase_add_test(tc, a_drive_in_the_middle_of_a_sanitize_is_not_taken);
 	tcase_add_test(
 		tc, a_sanitize_that_begins_later_is_seen_and_one_that_has_ended_is_none);
+	tcase_add_test(tc, a_drive_that_does_not_say_whether_it_sanitizes_has_not_failed);
 	tcase_add_test(tc, a_drive_without_sanitize_is_not_asked_for_its_log);
 	return unit_run("claim", tc);
 }

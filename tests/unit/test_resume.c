@@ -133,25 +133,6 @@ START_TEST(the_next_step_begins_with_nothing_written)
 }
 END_TEST
 
-/* A step that is begun again has no second chance to wear the drive. */
-START_TEST(a_purge_that_was_cut_is_not_done_again)
-{
-	struct step steps[2] = {{.kind = STEP_PURGE}, {.kind = STEP_ROUNDS}};
-	struct program p = {.steps = steps, .n_steps = 2};
-	struct resume r;
-
-	event(START);
-	event("{\"event\":\"purge.start\",\"step\":1}");
-	event(START);
-	r = found();
-	ck_assert(r.step_began);
-	ck_assert(!resume_is_possible(&r, &p));
-	r.step_done = true;
-	ck_assert(resume_is_possible(&r, &p));
-	resume_fini(&r);
-}
-END_TEST
-
 int
 main(void)
 {
@@ -161,6 +142,5 @@ main(void)
 	tcase_add_test(tc, a_cell_that_was_cut_has_written_what_its_samples_say);
 	tcase_add_test(tc, cells_that_were_cut_more_than_once_all_count);
 	tcase_add_test(tc, the_next_step_begins_with_nothing_written);
-	tcase_add_test(tc, a_purge_that_was_cut_is_not_done_again);
 	return unit_run("resume", tc);
 }

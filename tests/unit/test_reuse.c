@@ -356,13 +356,13 @@ story_row(struct tx *t, struct story *s, int64_t attempt, const uint32_t passes[
 static int
 story_attempt(struct tx *t, struct story *s, int64_t id, struct err *e)
 {
-	static char left[16];
+	static char left[32];
 	uint32_t passes[2] = {1 + pick(2), 1};
 	bool lost = pick(20) == 0, tells = pick(20) > 0;
 	unsigned rows = pick(2) == 0 ? 1 + pick(3) : 0;
 	struct step steps[STEPS];
 	struct program p;
-	char found[16], text[40], *program;
+	char found[32], text[64], *program;
 	int rc;
 
 	snprintf(found, sizeof(found), "%s", id > 1 && pick(20) > 0 ? left : "w");

@@ -20,11 +20,11 @@
 #include "controller/store.h"
 
 /*
- * An attempt is missing for good when three reports in a row do not list it: one may have
- * been written before the agent read our last answer, it may come again because the
- * answer to it was lost, and one that the node has forgotten is asked for.
+ * An attempt is missing for good when two reports in a row do not list it: one report may
+ * have been written before the agent read our last answer, and one that the node has
+ * forgotten is asked for.
  */
-#define MISSING_LIMIT 3
+#define MISSING_LIMIT 2
 /* Keeps a faulty agent from using up the epochs that the database can count. */
 #define EPOCH_SEEN_MAX (INT32_MAX / 2)
 

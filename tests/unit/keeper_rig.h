@@ -1,6 +1,7 @@
 /*
  * keeper_rig - a keeper of attempts in a directory of its own, with a runner that only
- * lives; what test_keeper and test_press share. Include it in one file per program.
+ * lives; what test_keeper, test_press and test_restart share. Include it in one file per
+ * program.
  */
 #ifndef TESTS_UNIT_KEEPER_RIG_H
 #define TESTS_UNIT_KEEPER_RIG_H

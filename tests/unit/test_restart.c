@@ -1,82 +1,21 @@
 /* Runners that measure in rounds are started again for the same attempt. */
-#include "agent/keeper.h"
-
-#include <signal.h>
-#include <stdio.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "agent/disk.h"
 #include "agent/fence.h"
-#include "agent/scan.h"
-#include "common/clock.h"
-#include "common/json.h"
-#include "common/loop.h"
-#include "common/program.h"
-#include "common/spool.h"
+#include "tests/unit/keeper_rig.h"
 #include "tests/unit/log_rig.h"
-#include "tests/unit/unit.h"
 
-/* A process that stands for a runner: it lives until it is ended. */
-static const char script[] = "#!/bin/sh\nexec sleep 60\n";
 static const char fails[] = "#!/bin/sh\nexit 3\n";
 
-static char top[64], runner[128];
-static struct loop *loop;
-static struct keeper_env env;
-static struct keeper *keeper;
-static struct drive_list *drives;
 static struct step step;
 static struct rounds_cell cell;
-static struct program program;
 static pid_t before; /* the process that was ended last */
 
+/* As setup, with a program that measures in rounds. */
 static void
-on_changed(void *arg, const struct ward *w)
+begin(void)
 {
-	(void)arg;
-	(void)w;
-}
-
-static void
-on_dropped(void *arg, uint64_t attempt)
-{
-	(void)arg;
-	(void)attempt;
-}
-
-static void
-make_dir(const char *name)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", top, name);
-	ck_assert_int_eq(disk_make_dir(path, NULL), 0);
-}
-
-static void
-setup(void)
-{
-	struct err e = {0};
-
-	snprintf(top, sizeof(top), "/tmp/test_restart.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(top));
-	make_dir("runs");
-	make_dir("fence");
-	make_dir("lock");
-	snprintf(runner, sizeof(runner), "%s/runner", top);
-	OK(disk_write(runner, script, strlen(script), 0700, &e));
-	OK(loop_new(&loop, &e));
-	env = (struct keeper_env){.loop = loop,
-		.state_dir = top,
-		.runner_path = runner,
-		.boot_id = "boot-1",
-		.max_runs = 2,
-		.retention_ns = 3600 * NS_PER_S,
-		.spool_limit = 1 << 20,
-		.changed = on_changed,
-		.dropped = on_dropped};
-	keeper = keeper_new(&env);
+	setup();
 	workload_plain(&cell.workload, 100, 100, 4096);
 	snprintf(cell.workload.id, sizeof(cell.workload.id), "r");
 	cell.workload.in_flight = cell.workload.workers = 1;
@@ -89,46 +28,7 @@ setup(void)
 			.range_percent = 20,
 			.slope_percent = 10,
 			.max_rounds = 1}};
-	program = (struct program){.run = 12,
-		.attempt = 15,
-		.fence = 100,
-		.seed = 1,
-		.drive = {.kind = DRIVE_LOOP,
-			.model = "M",
-			.serial = "S1",
-			.capacity_bytes = 64 << 20,
-			.logical_block_bytes = 512,
-			.numa_node = -1,
-			.is_virtual = true},
-		.region_length = 16 << 20,
-		.steps = &step,
-		.n_steps = 1};
-	drives = calloc(1, sizeof(*drives));
-	drive_list_add(drives, &program.drive, "/dev/ssdlab-none", "");
-}
-
-static void
-teardown(void)
-{
-	char command[128];
-
-	for (const struct ward *w = keeper_first(keeper); w != NULL; w = w->next)
-		if (w->proc.pidfd >= 0)
-			spawn_signal(&w->proc, SIGKILL);
-	keeper_free(keeper);
-	loop_free(loop);
-	drive_list_free(drives);
-	snprintf(command, sizeof(command), "rm -r %s", top);
-	ck_assert_int_eq(system(command), 0);
-}
-
-static void
-start(void)
-{
-	json_t *doc = program_to_json(&program);
-
-	keeper_start(keeper, program.attempt, program.fence, doc, drives);
-	json_decref(doc);
+	program.steps = &step;
 }
 
 static const struct ward *
@@ -142,7 +42,7 @@ ward(void)
 
 /* Either another process runs, or the attempt has ended. */
 static void
-on_poll(void *arg)
+on_change(void *arg)
 {
 	const struct attempt *a = ward()->a;
 
@@ -153,16 +53,10 @@ on_poll(void *arg)
 }
 
 static void
-on_deadline(void *arg)
+await_change(void)
 {
-	(void)arg;
-	ck_abort_msg("state %s for too long", attempt_state_name(ward()->a->state));
-}
-
-static void
-await(void)
-{
-	struct loop_timer *poll = loop_timer_start(loop, 0, 5 * NS_PER_MS, on_poll, NULL);
+	struct loop_timer *poll = loop_timer_start(
+		loop, 0, 5 * NS_PER_MS, on_change, NULL);
 	struct loop_timer *deadline = loop_timer_start(
 		loop, 20 * NS_PER_S, 0, on_deadline, NULL);
 	struct err e = {0};
@@ -177,7 +71,7 @@ kill_runner(void)
 {
 	before = ward()->a->pid;
 	ck_assert(spawn_signal(&ward()->proc, SIGKILL));
-	await();
+	await_change();
 }
 
 /* A record in the spool, as a runner leaves it. */
@@ -266,7 +160,7 @@ START_TEST(one_that_dies_while_the_agent_is_away_goes_on_when_it_is_wanted)
 	ck_assert(attempt_has_process(ward()->a->state));
 	ck_assert(!spawn_alive(ward()->a));
 	keeper_keep(keeper, 15);
-	await();
+	await_change();
 	ck_assert_uint_eq(ward()->a->restarts, 1);
 	ck_assert(spawn_alive(ward()->a));
 }
@@ -301,7 +195,7 @@ START_TEST(one_that_ends_by_itself_without_a_result_is_not_started_again)
 	before = 0;
 	start();
 	before = ward()->a->pid;
-	await();
+	await_change();
 	ck_assert_int_eq(ward()->a->state, ATTEMPT_EXITED);
 	ck_assert_uint_eq(ward()->a->restarts, 0);
 }
@@ -333,7 +227,7 @@ main(void)
 {
 	TCase *tc = tcase_create("restart");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_checked_fixture(tc, begin, teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_killed_runner_is_started_again_three_times);
 	tcase_add_test(tc, the_number_of_restarts_outlives_the_agent);

@@ -32,7 +32,7 @@ esac
 if grep -q ' gap ' "$dir/runs/1/records"; then fail "there are gaps"; fi
 grep -q '"manifest":{.*"kind":"loop".*"scheduler":".*"event":"environment"' "$dir/runs/1/records" || fail "no environment"
 only_region "$loop" "$dir/copy"
-say "$(grep -c ' sample ' "$dir/runs/1/records") samples, region only"
+say "$(grep -c '^[0-9]* sample ' "$dir/runs/1/records") samples, region only"
 
 say "the drive is free again, and the same attempt does not run twice"
 start_runner 1 "$loop"

@@ -7,7 +7,7 @@ times='"maximum_warmup_ns":"0","maximum_measure_ns":"60000000000","warmup_ns":"0
 
 has_sample()
 {
-	"$helper" spool "$dir/runs/$1/spool" 2>/dev/null | grep -q ' sample '
+	"$helper" spool "$dir/runs/$1/spool" 2>/dev/null | grep -q '^[0-9]* sample '
 }
 
 # in_background RUN: starts a run that would take a minute and waits for its first sample.

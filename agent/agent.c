@@ -65,6 +65,7 @@ struct agent {
 	bool changed;	   /* something to report may be new */
 	bool awaiting;	   /* a report is at the link */
 	json_t *reported;  /* the last report, NULL before the first */
+	json_t *unknown;   /* of the last answer; NULL for none */
 	char session[SEAL_SESSION_BYTES * 4 / 3 + 4]; /* base64, "" without one */
 	bool session_asked;
 	char trouble[256]; /* what keeps this node from taking runs, "" for nothing */
@@ -232,7 +233,8 @@ make_view(
 		.drives = a->drives,
 		.fences = *ret_fences,
 		.attempts = *ret_attempts,
-		.n_attempts = n};
+		.n_attempts = n,
+		.unknown = a->unknown};
 }
 
 /* Reports when there is news, or when the last report was answered. */
@@ -254,8 +256,7 @@ report(void *arg)
 	urgent = a->reported == NULL || !reconcile_same(a->reported, doc);
 	if (urgent || !a->awaiting) {
 		json_decref(a->reported);
-		/* The link's thread gets a copy: references are not counted atomically.
-		 */
+		/* A copy for the link's thread: references are not atomic. */
 		a->reported = json_deep_copy(doc);
 		link_take_report(a->link, &doc, urgent);
 		a->awaiting = true;
@@ -333,6 +334,8 @@ take_answer(struct agent *a, const struct news *n)
 			ask_session(a);
 		for (size_t i = 0; i < answer.n; i++)
 			act(a, &answer.actions[i]);
+		json_decref(a->unknown);
+		a->unknown = json_incref(answer.unknown);
 		if (answer.late != 0)
 			keeper_late(a->keeper, answer.late, v.answer_age_ns);
 		answer_fini(&answer);
@@ -674,6 +677,7 @@ stop(struct agent *a)
 	free(a->status);
 	drive_list_free(a->drives);
 	json_decref(a->reported);
+	json_decref(a->unknown);
 	if (a->lock_fd >= 0)
 		close(a->lock_fd);
 	seal_wipe(&a->id, sizeof(a->id));

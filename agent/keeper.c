@@ -562,6 +562,8 @@ keeper_tick(struct keeper *k)
 			go_behind(w);
 		else if (w->recalled && now >= w->retry_mono)
 			w->recalled = !ward_step(w, ATTEMPT_EV_RECALL);
+		else if (w->gives_way)
+			ward_give_way(w);
 	}
 	if (k->swept_mono == 0 || now - k->swept_mono >= 60 * NS_PER_S) {
 		k->swept_mono = now;

@@ -35,6 +35,7 @@ struct ward {
 	bool has_rounds;       /* its program measures in rounds: it can go on */
 	bool wanted;	       /* the controller has said so in this life of the agent */
 	bool recalled;	       /* it is asked for again, and could not be taken up yet */
+	bool gives_way;	       /* its number is another's, and it is not set aside yet */
 	struct proc proc;
 	int sock; /* to the runner, -1 when not connected */
 	struct runner_status status;

@@ -56,6 +56,12 @@ bool ward_step(struct ward *w, enum attempt_event ev);
  */
 bool ward_restart(struct ward *w);
 
+/*
+ * ward_give_way sets a forgotten attempt aside, whose number comes again for another.
+ * false when that failed: logged, to be tried again.
+ */
+bool ward_give_way(struct ward *w);
+
 /* ward_watch has the loop watch w->proc. */
 void ward_watch(struct ward *w);
 

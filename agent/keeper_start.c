@@ -207,6 +207,22 @@ keeper_late(struct keeper *k, uint64_t attempt, int64_t age_ns)
 	say_later(&k->late_said_mono, attempt, &e);
 }
 
+bool
+ward_give_way(struct ward *w)
+{
+	struct err e = {0};
+
+	w->gives_way = attempt_set_aside(w->a, &e) != 0;
+	if (w->gives_way) {
+		ward_stuck(w, &e);
+		return false;
+	}
+	w->said[0] = w->stuck[0] = '\0';
+	log_info("attempt.aside", "attempt=%" PRIu64 " fence=%" PRIu64 " dir=%s",
+		w->a->id, w->a->fence, log_q(w->a->dir));
+	return true;
+}
+
 /*
  * Another controller, and one whose database is older than what was here, give the
  * numbers of attempts again: with another token it is another attempt.
@@ -214,20 +230,9 @@ keeper_late(struct keeper *k, uint64_t attempt, int64_t age_ns)
 static bool
 give_way(struct ward *w, uint64_t fence)
 {
-	struct err e = {0};
-
 	if (w->a->state != ATTEMPT_FORGOTTEN || w->a->fence == fence)
 		return false;
-	if (attempt_set_aside(w->a, &e) != 0) {
-		snprintf(w->stuck, sizeof(w->stuck), "%.*s", (int)sizeof(w->stuck) - 1,
-			e.text);
-		ward_say(w, LOG_LEVEL_ERR, "attempt.aside", &e);
-		return false;
-	}
-	w->stuck[0] = '\0';
-	log_info("attempt.aside", "attempt=%" PRIu64 " fence=%" PRIu64 " dir=%s",
-		w->a->id, w->a->fence, log_q(w->a->dir));
-	return true;
+	return ward_give_way(w);
 }
 
 /* A controller whose database is older than what it has acknowledged gets all again. */
@@ -239,6 +244,7 @@ keeper_recall(struct keeper *k, uint64_t attempt, uint64_t fence)
 	if (w == NULL || w->a->state != ATTEMPT_FORGOTTEN || w->a->fence != fence)
 		return;
 	w->acked_seq = 0;
+	w->gives_way = false;
 	w->recalled = !ward_step(w, ATTEMPT_EV_RECALL);
 }
 

@@ -124,6 +124,9 @@ reconcile_report(const struct view *v)
 	json_put(o, "trouble", json_text(v->trouble));
 	json_put(o, "clock", clock_to_json(v));
 	json_put(o, "attempts", attempts_to_json(v));
+	/* The link's thread gets it: references are not counted atomically. */
+	if (v->unknown != NULL)
+		json_put(o, "unknown", json_deep_copy(v->unknown));
 	return o;
 }
 
@@ -214,20 +217,27 @@ read_start(const struct view *v, const json_t *o, const char *at, uint64_t id,
 	return -1;
 }
 
-/* What the controller still has as under way and we have forgotten. */
+/* What the controller still has as under way and we have forgotten, or never had. */
 static int
 read_recall(const struct view *v, const json_t *o, const char *at, uint64_t id,
 	struct answer *ret_a, struct err *e)
 {
-	uint64_t fence = 0;
+	uint64_t fence;
+	json_t *unknown;
 
-	if (json_has(o, "fence") && json_need_u64(o, at, "fence", &fence, e) != 0)
+	if (json_need_u64(o, at, "fence", &fence, e) != 0)
 		return -1;
 	for (size_t i = 0; i < v->n_attempts; i++)
 		if (v->attempts[i].id == id && v->attempts[i].fence == fence) {
 			add(ret_a, ACTION_RECALL, id)->fence = fence;
-			break;
+			return 0;
 		}
+	unknown = json_object();
+	json_put(unknown, "attempt", json_u64(id));
+	json_put(unknown, "fence", json_u64(fence));
+	if (ret_a->unknown == NULL)
+		ret_a->unknown = json_array();
+	json_array_append_new(ret_a->unknown, unknown);
 	return 0;
 }
 
@@ -319,6 +329,7 @@ answer_fini(struct answer *a)
 {
 	for (size_t i = 0; i < a->n; i++)
 		json_decref(a->actions[i].program);
+	json_decref(a->unknown);
 	free(a->actions);
 	memset(a, 0, sizeof(*a));
 }

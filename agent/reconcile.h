@@ -58,6 +58,7 @@ struct view {
 	const uint64_t *fences; /* highest token per drive of drives, 0 for none */
 	const struct attempt_view *attempts;
 	size_t n_attempts;
+	const json_t *unknown; /* of the last answer, or NULL */
 };
 
 enum action_kind { ACTION_START, ACTION_KEEP, ACTION_STOP, ACTION_FORGET, ACTION_RECALL };
@@ -79,6 +80,9 @@ struct answer {
 	/* When the controller answered, by its wall clock, and how long it held the
 	 * report; 0 and 0 when it does not say. */
 	uint64_t answered_ns, held_ns;
+	/* What the controller wants to be kept and we do not know, as it is reported;
+	 * NULL for none. Owned. */
+	json_t *unknown;
 	struct action *actions; /* in the order of the answer; owned */
 	size_t n;
 };
@@ -99,10 +103,10 @@ bool reconcile_same(const json_t *a, const json_t *b);
 /*
  * reconcile_compare reads an answer and yields what is to be done to get there from v.
  * What the controller does not name is left as it is. An attempt that is unknown here is
- * neither stopped nor forgotten; a forgotten one that is to be kept is recalled; one that
- * is known here and not forgotten is not started, nor is any from an answer that is too
- * old. *ret_a is the caller's (answer_fini) when it succeeds. Errors: ERR_INVALID with
- * pointer.
+ * neither stopped nor forgotten; a forgotten one that is to be kept is recalled, and one
+ * that was never known is told in the next report; one that is known here and not
+ * forgotten is not started, nor is any from an answer that is too old. *ret_a is the
+ * caller's (answer_fini) when it succeeds. Errors: ERR_INVALID with pointer.
  */
 int reconcile_compare(
 	const struct view *v, const json_t *doc, struct answer *ret_a, struct err *e);

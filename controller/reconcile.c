@@ -19,12 +19,6 @@
 #include "controller/session.h"
 #include "controller/store.h"
 
-/*
- * An attempt is missing for good when two reports in a row do not list it: one report may
- * have been written before the agent read our last answer, and one that the node has
- * forgotten is asked for.
- */
-#define MISSING_LIMIT 2
 /* Keeps a faulty agent from using up the epochs that the database can count. */
 #define EPOCH_SEEN_MAX (INT32_MAX / 2)
 
@@ -35,7 +29,6 @@ struct attempt {
 	enum attempt_state state;
 	bool stop_requested;
 	char boot_id[128];
-	int64_t missing;
 	char cannot_stop[128];
 	char why[256]; /* of the stop that is requested */
 };
@@ -51,13 +44,12 @@ read_attempt(struct cur *c, struct attempt *a)
 	a->state = (enum attempt_state)fsm_state(&attempt_fsm, cur_text(c, 4));
 	a->stop_requested = cur_int(c, 5) != 0;
 	snprintf(a->boot_id, sizeof(a->boot_id), "%s", cur_text(c, 6));
-	a->missing = cur_int(c, 7);
-	snprintf(a->why, sizeof(a->why), "%s", cur_text(c, 8));
-	snprintf(a->cannot_stop, sizeof(a->cannot_stop), "%s", cur_text(c, 9));
+	snprintf(a->why, sizeof(a->why), "%s", cur_text(c, 7));
+	snprintf(a->cannot_stop, sizeof(a->cannot_stop), "%s", cur_text(c, 8));
 }
 
-#define ATTEMPT_COLUMNS                                                               \
-	"SELECT id, run_id, node_id, fence, state, stop_requested, boot_id, missing," \
+#define ATTEMPT_COLUMNS                                                      \
+	"SELECT id, run_id, node_id, fence, state, stop_requested, boot_id," \
 	" (SELECT reason FROM run WHERE run.id = run_id), cannot_stop FROM attempt "
 
 /* The attempt that a report means: 1, 0 when it is not this node's (any more), or -1. */
@@ -139,11 +131,11 @@ note_seen(struct tx *t, const struct attempt *a, const struct reported_attempt *
 	bool ended = r->state == REPORTED_EXITED;
 	const char *cannot_stop = ended ? "" : r->cannot_stop;
 
-	if (a->missing == 0 && (ended || strcmp(a->boot_id, boot_id) == 0) &&
+	if ((ended || strcmp(a->boot_id, boot_id) == 0) &&
 		strcmp(a->cannot_stop, cannot_stop) == 0)
 		return 0;
 	return tx_exec(t, e,
-		"UPDATE attempt SET missing = 0, cannot_stop = ?1,"
+		"UPDATE attempt SET cannot_stop = ?1,"
 		" boot_id = CASE WHEN ?2 THEN boot_id ELSE ?3 END WHERE id = ?4",
 		"sisi", cannot_stop, (int64_t)ended, boot_id, a->id);
 }
@@ -199,22 +191,22 @@ withdraw(struct tx *t, const struct attempt *a, const char *actor, struct err *e
 		t, a->id, "its node has never started the attempt", actor, e);
 }
 
+/*
+ * One that is not listed is asked for, and given up only when the node answers that: what
+ * it says without may be a report from before, sent again since our answer was lost.
+ */
 static int
-take_missing(struct tx *t, const struct attempt *a, const char *boot_id,
+take_missing(struct tx *t, const struct attempt *a, const struct report *r,
 	const char *actor, struct err *e)
 {
-	bool rebooted = a->boot_id[0] != '\0' && strcmp(a->boot_id, boot_id) != 0;
-	bool ended = a->state != ATTEMPT_GRANTED || a->stop_requested;
+	bool rebooted = a->boot_id[0] != '\0' && strcmp(a->boot_id, r->boot_id) != 0;
 
-	if (!ended)
-		return 0; /* not started yet: the answer asks for it again */
-	if (a->missing + 1 < MISSING_LIMIT)
-		return tx_exec(t, e,
-			"UPDATE attempt SET missing = missing + 1 WHERE id = ?1", "i",
-			a->id);
-	if (a->state == ATTEMPT_GRANTED)
-		return withdraw(t, a, actor, e);
-	return lose(t, a, rebooted, actor, e);
+	if (!report_disowns(r, a->id, a->fence))
+		return 0;
+	if (a->state != ATTEMPT_GRANTED)
+		return lose(t, a, rebooted, actor, e);
+	/* else the answer asks for its start, once more */
+	return a->stop_requested ? withdraw(t, a, actor, e) : 0;
 }
 
 /* Fenced drives of runners that cannot have survived the node's start. */
@@ -266,7 +258,7 @@ take_attempts(struct tx *t, int64_t node, const struct report *r, const char *ac
 		const struct reported_attempt *x = report_find(r, list[i].id);
 
 		if (x == NULL || x->fence != list[i].fence)
-			rc = take_missing(t, &list[i], r->boot_id, actor, e);
+			rc = take_missing(t, &list[i], r, actor, e);
 	}
 	free(list);
 	return rc == 0 ? release_rebooted(t, node, r, actor, e) : -1;
@@ -457,8 +449,8 @@ is_incompatible(struct tx *t, int64_t node, struct err *e)
 
 /*
  * What the node did not list and should have: one that it has forgotten, since a later
- * database of ours had all of it, it lists and sends again. It is heard again at once:
- * people wait for its word.
+ * database of ours had all of it, it lists and sends again; one that it does not know, it
+ * says. It is heard again at once: people wait for its word.
  */
 static int
 add_missing(struct tx *t, int64_t node, const struct report *r, json_t *list,
@@ -468,16 +460,17 @@ add_missing(struct tx *t, int64_t node, const struct report *r, json_t *list,
 	int rc;
 
 	if (tx_query(t, &c, e,
-		    "SELECT id, fence, state = 'granted' FROM attempt WHERE node_id = ?1"
+		    "SELECT id, fence FROM attempt WHERE node_id = ?1"
 		    " AND state IN ('granted', 'running', 'exited')"
-		    " AND missing > 0 ORDER BY id",
+		    " AND (state != 'granted' OR stop_requested = 1) ORDER BY id",
 		    "i", node) != 0)
 		return -1;
 	while ((rc = cur_next(c, e)) == 1) {
+		if (report_find(r, cur_int(c, 0)) != NULL)
+			continue;
 		*ret_calm = false;
-		if (cur_int(c, 2) == 0 && report_find(r, cur_int(c, 0)) == NULL)
-			json_array_append_new(list,
-				duty(cur_int(c, 0), (uint64_t)cur_int(c, 1), "keep", ""));
+		json_array_append_new(
+			list, duty(cur_int(c, 0), (uint64_t)cur_int(c, 1), "keep", ""));
 	}
 	cur_close(c);
 	return rc;

@@ -167,25 +167,36 @@ read_cannot_stop(
 	return short_text(status, in, "cannot_stop", &a->cannot_stop, e);
 }
 
+/* The number and the token of an attempt. */
 static int
-read_attempt(const json_t *item, size_t i, struct reported_attempt *a, struct err *e)
+read_token(const json_t *item, const char *at, int64_t *ret_id, uint64_t *ret_fence,
+	struct err *e)
 {
-	static const char *const states[] = {"starting", "running", "exited"};
-	const char *state;
 	uint64_t id;
-	char at[48];
 
-	snprintf(at, sizeof(at), "/attempts/%zu", i);
 	if (json_need_u64(item, at, "attempt", &id, e) != 0 ||
-		json_need_u64(item, at, "fence", &a->fence, e) != 0 ||
-		json_need_text(item, at, "state", &state, e) != 0 ||
-		read_cannot_stop(item, at, a, e) != 0)
+		json_need_u64(item, at, "fence", ret_fence, e) != 0)
 		return -1;
 	if (id == 0 || id > INT64_MAX) {
 		err_set(e, ERR_INVALID, "\"attempt\" is the number of no attempt");
 		return err_at(e, "%s/attempt", at);
 	}
-	a->id = (int64_t)id;
+	*ret_id = (int64_t)id;
+	return 0;
+}
+
+static int
+read_attempt(const json_t *item, size_t i, struct reported_attempt *a, struct err *e)
+{
+	static const char *const states[] = {"starting", "running", "exited"};
+	const char *state;
+	char at[48];
+
+	snprintf(at, sizeof(at), "/attempts/%zu", i);
+	if (read_token(item, at, &a->id, &a->fence, e) != 0 ||
+		json_need_text(item, at, "state", &state, e) != 0 ||
+		read_cannot_stop(item, at, a, e) != 0)
+		return -1;
 	for (size_t k = 0; k < sizeof(states) / sizeof(states[0]); k++) {
 		if (strcmp(states[k], state) != 0)
 			continue;
@@ -235,6 +246,34 @@ read_attempts(const json_t *doc, struct report *r, struct err *e)
 	return 0;
 }
 
+/* An agent that was not asked for any leaves the list out. */
+static int
+read_unknown(const json_t *doc, struct report *r, struct err *e)
+{
+	json_t *list, *item;
+	size_t i;
+
+	if (!json_has(doc, "unknown"))
+		return 0;
+	if (json_need_array(doc, "", "unknown", &list, e) != 0)
+		return -1;
+	if (json_array_size(list) > REPORT_ATTEMPTS_MAX) {
+		err_set(e, ERR_LIMIT, "a report has at most %d attempts",
+			REPORT_ATTEMPTS_MAX);
+		return err_at(e, "/unknown");
+	}
+	r->n_unknown = json_array_size(list);
+	r->unknown = xcalloc(r->n_unknown + 1, sizeof(*r->unknown));
+	json_array_foreach (list, i, item) {
+		char at[48];
+
+		snprintf(at, sizeof(at), "/unknown/%zu", i);
+		if (read_token(item, at, &r->unknown[i].id, &r->unknown[i].fence, e) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int
 read_clock(const json_t *doc, struct report *r, struct err *e)
 {
@@ -265,7 +304,8 @@ report_parse(const json_t *doc, struct report *ret_r, struct err *e)
 	if (!json_is_object(doc))
 		return err_set(e, ERR_INVALID, "the body must be an object");
 	if (read_head(doc, ret_r, e) != 0 || read_drives(doc, ret_r, e) != 0 ||
-		read_fences(doc, ret_r, e) != 0 || read_clock(doc, ret_r, e) != 0)
+		read_fences(doc, ret_r, e) != 0 || read_clock(doc, ret_r, e) != 0 ||
+		read_unknown(doc, ret_r, e) != 0)
 		return -1;
 	return read_attempts(doc, ret_r, e);
 }
@@ -275,6 +315,7 @@ report_fini(struct report *r)
 {
 	free(r->drives);
 	free(r->attempts);
+	free(r->unknown);
 	memset(r, 0, sizeof(*r));
 }
 
@@ -286,4 +327,13 @@ report_find(const struct report *r, int64_t attempt)
 	if (r->n_attempts == 0)
 		return NULL;
 	return bsearch(&key, r->attempts, r->n_attempts, sizeof(key), compare_attempts);
+}
+
+bool
+report_disowns(const struct report *r, int64_t attempt, uint64_t fence)
+{
+	for (size_t i = 0; i < r->n_unknown; i++)
+		if (r->unknown[i].id == attempt && r->unknown[i].fence == fence)
+			return true;
+	return false;
 }

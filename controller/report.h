@@ -34,6 +34,12 @@ struct reported_attempt {
 				    nothing */
 };
 
+/* One that the node was asked for and does not have. */
+struct reported_unknown {
+	int64_t id;
+	uint64_t fence;
+};
+
 /* Texts are borrowed from the document. */
 struct report {
 	const char *boot_id;
@@ -47,6 +53,8 @@ struct report {
 	size_t n_drives;
 	struct reported_attempt *attempts; /* owned, by rising id, each once */
 	size_t n_attempts;
+	struct reported_unknown *unknown; /* owned */
+	size_t n_unknown;
 	uint64_t epoch_seen; /* the highest, also of the fences */
 	uint64_t fence;	     /* the highest of its drives, 0 for none */
 	bool has_clock;	     /* it knows how far its wall clock is from ours */
@@ -64,5 +72,11 @@ void report_fini(struct report *r);
 
 /* report_find returns what is reported of an attempt, NULL when it is not listed. */
 const struct reported_attempt *report_find(const struct report *r, int64_t attempt);
+
+/*
+ * report_disowns says whether the node has read an answer of ours that names this attempt
+ * with this token, and does not know it.
+ */
+bool report_disowns(const struct report *r, int64_t attempt, uint64_t fence);
 
 #endif

@@ -154,7 +154,6 @@ CREATE TABLE attempt (
 	start_doubt_ns INTEGER,
 	start_lag_ns INTEGER,
 	boot_id TEXT NOT NULL DEFAULT '', -- of the node, when it first reported the attempt
-	missing INTEGER NOT NULL DEFAULT 0, -- reports in a row that did not list it
 	cannot_stop TEXT NOT NULL DEFAULT '', -- what its runner said last that nothing stops
 	witness_found TEXT, -- how it found its drive; '' when it could not tell, NULL when it has not
 	witness_left TEXT,

@@ -22,6 +22,7 @@ static struct session_book *lab_sessions;
 static struct api_call lab_call; /* the last request and its answer */
 static const char *lab_query;	 /* of the next request: "state=done&limit=2" */
 static const char *lab_actor = "tester";
+static json_t *lab_asked; /* node: what its last answer has to be kept */
 
 static inline void
 lab_up(void)
@@ -36,6 +37,7 @@ lab_up(void)
 	lab_sessions = session_book_new();
 	api_call_init(&lab_call);
 	lab_query = "";
+	lab_asked = json_object();
 }
 
 static inline void
@@ -43,6 +45,7 @@ lab_down(void)
 {
 	api_call_fini(&lab_call);
 	session_book_free(lab_sessions);
+	json_decref(lab_asked);
 	rig_down();
 }
 
@@ -262,8 +265,57 @@ lab_report(const struct lab_agent *a)
 		"wait_s", 25, "drives", lab_drives(a), "attempts", lab_attempts(a));
 }
 
+/* Whether a report lists an attempt, with whatever token. */
+static inline bool
+lab_lists(const json_t *report, const char *attempt)
+{
+	json_t *o;
+	size_t i;
+
+	json_array_foreach (json_object_get(report, "attempts"), i, o)
+		if (strcmp(json_text_of(o, "attempt"), attempt) == 0)
+			return true;
+	return false;
+}
+
+/* lab_told is lab_report of an agent that has read the last answer to its node. */
+static inline json_t *
+lab_told(const struct lab_agent *a)
+{
+	json_t *report = lab_report(a), *unknown = json_array(), *o;
+	char node[24];
+	size_t i;
+
+	snprintf(node, sizeof(node), "%" PRId64, a->node);
+	json_array_foreach (json_object_get(lab_asked, node), i, o)
+		if (!lab_lists(report, json_text_of(o, "attempt")))
+			json_array_append_new(
+				unknown, json_pack("{s:s, s:s}", "attempt",
+						 json_text_of(o, "attempt"), "fence",
+						 json_text_of(o, "fence")));
+	json_put(report, "unknown", unknown);
+	return report;
+}
+
+/* Notes what the last answer wants to be kept and the agent did not list. */
+static inline void
+lab_note(int64_t node)
+{
+	json_t *asked = json_array(), *o;
+	char name[24];
+	size_t i;
+
+	json_array_foreach (json_object_get(lab_call.doc, "attempts"), i, o)
+		if (strcmp(json_text_of(o, "do"), "keep") == 0 &&
+			!lab_lists(lab_call.body, json_text_of(o, "attempt")))
+			json_array_append(asked, o);
+	snprintf(name, sizeof(name), "%" PRId64, node);
+	json_put(lab_asked, name, asked);
+}
+
 /*
- * lab_reconcile sends a report: "1:keep 2:start" of the answer. Static buffer.
+ * lab_reconcile sends a report of an agent that reads all answers: "1:keep 2:start" of
+ * this one. Static buffer.
  */
 static inline const char *
 lab_reconcile(const struct lab_agent *a)
@@ -273,7 +325,8 @@ lab_reconcile(const struct lab_agent *a)
 	json_t *o;
 	size_t i;
 
-	OK(lab_ask(api_agents_reconcile, a->node, lab_report(a), &e));
+	OK(lab_ask(api_agents_reconcile, a->node, lab_told(a), &e));
+	lab_note(a->node);
 	str_reset(&out);
 	str_puts(&out, "");
 	json_array_foreach (json_object_get(lab_call.doc, "attempts"), i, o)

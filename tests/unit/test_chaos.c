@@ -45,6 +45,7 @@ struct known {
 struct node_model {
 	int boot;
 	struct known known[KNOWN];
+	json_t *unknown; /* what its agent was asked for and does not know */
 };
 
 static struct node_model nodes[NODES + 1]; /* by number, from 1 */
@@ -85,6 +86,8 @@ report_of(int node)
 		json_sprintf("boot-%d", nodes[node].boot), "version", "1", "drives",
 		lab_drives(&a), "attempts", attempts);
 	ck_assert_ptr_nonnull(doc);
+	if (nodes[node].unknown != NULL)
+		json_put(doc, "unknown", json_incref(nodes[node].unknown));
 	return doc;
 }
 
@@ -117,6 +120,8 @@ obey(int node, const json_t *answer)
 	json_t *duty;
 	size_t i;
 
+	json_decref(nodes[node].unknown);
+	nodes[node].unknown = json_array();
 	json_array_foreach (json_object_get(answer, "attempts"), i, duty) {
 		const char *what = json_text_of(duty, "do");
 		int64_t attempt = strtoll(json_text_of(duty, "attempt"), NULL, 10);
@@ -124,6 +129,8 @@ obey(int node, const json_t *answer)
 
 		if (strcmp(what, "start") == 0 && k == NULL) {
 			start(node, duty);
+		} else if (strcmp(what, "keep") == 0 && (k == NULL || k->forgotten)) {
+			json_array_append(nodes[node].unknown, duty);
 		} else if (k != NULL && strcmp(what, "stop") == 0) {
 			k->alive = false;
 		} else if (k != NULL && strcmp(what, "forget") == 0) {
@@ -400,6 +407,8 @@ START_TEST(whatever_happens_the_rules_hold_and_all_campaigns_end)
 	OK(rig_write(live, NULL, &e));
 	ck_assert_uint_gt(starts, STEPS / 50);
 	ck_assert_uint_gt(results, STEPS / 50);
+	for (int n = 1; n <= NODES; n++)
+		json_decref(nodes[n].unknown);
 	lab_down();
 }
 END_TEST

@@ -228,7 +228,7 @@ START_TEST(cancelling_takes_a_lease_back_only_when_the_node_never_saw_it)
 	cancel();
 	lab_run_is(1, "leased");
 	rig_is("SELECT state FROM campaign", "running");
-	says("b1", "", "");
+	says("b1", "", "1:keep");
 	lab_run_is(1, "leased");
 	says("b1", "", "");
 	lab_run_is(1, "cancelled");
@@ -313,7 +313,7 @@ START_TEST(a_grant_whose_drive_is_protected_is_never_started)
 	ck_assert_str_eq(json_text_of(lab_call.doc, "admin"), "unapproved");
 	ck_assert_str_eq(json_text_of(lab_call.doc, "stopping"), "r1");
 	ck_assert_str_eq(json_text_of(lab_call.doc, "run"), "r1");
-	says("b1", "", "");
+	says("b1", "", "1:keep");
 	allow("destructive");
 	says("b1", "", "");
 	lab_run_is(1, "cancelled");

@@ -2,7 +2,7 @@
 #include "controller/liveness.h"
 #include "tests/unit/model_rig.h"
 
-START_TEST(what_an_agent_forgets_twice_is_lost_and_its_drive_fenced)
+START_TEST(what_an_agent_does_not_know_when_asked_is_lost_and_its_drive_fenced)
 {
 	struct err e = {0};
 
@@ -32,6 +32,47 @@ START_TEST(what_an_agent_forgets_twice_is_lost_and_its_drive_fenced)
 	rig_is("SELECT max(fence) = (SELECT fence FROM attempt WHERE id = 2) FROM "
 	       "attempt",
 		"1");
+	lab_down();
+}
+END_TEST
+
+/* The answers to the first of them are lost on their way. */
+START_TEST(a_report_that_is_sent_again_and_again_loses_nothing)
+{
+	struct lab_agent a = {0};
+	struct err e = {0};
+
+	lab_begin("{}");
+	says("b1", "1:running", "1:keep");
+	a = (struct lab_agent){lab_first, "b1", "S1 S2", "", NULL};
+	for (int i = 0; i < 5; i++) {
+		OK(lab_ask(api_agents_reconcile, lab_first, lab_report(&a), &e));
+		lab_run_is(1, "running");
+	}
+	lab_note(lab_first);
+	says("b1", "1:running", "1:keep"); /* it had forgotten it, and recalls it */
+	lab_run_is(1, "running");
+	says("b1", "1:exited", "1:keep");
+	says("b1", "", "1:keep");
+	says("b1", "", "");
+	lab_run_is(1, "lost");
+	lab_down();
+}
+END_TEST
+
+START_TEST(a_word_about_another_token_loses_nothing)
+{
+	struct lab_agent a = {0};
+	struct err e = {0};
+	json_t *report;
+
+	lab_begin("{}");
+	says("b1", "1:running", "1:keep");
+	a = (struct lab_agent){lab_first, "b1", "S1 S2", "", NULL};
+	report = lab_report(&a);
+	json_put(report, "unknown", lab_json("[{'attempt':'1','fence':'1'}]"));
+	OK(lab_ask(api_agents_reconcile, lab_first, report, &e));
+	lab_run_is(1, "running");
 	lab_down();
 }
 END_TEST
@@ -188,8 +229,10 @@ START_TEST(an_attempt_with_another_fence_is_nobodys)
 		json_string("1"));
 	OK(lab_ask(api_agents_reconcile, lab_first, report, &e));
 	ck_assert_msg(strstr(lab_doc(), "\"do\":\"stop\"") != NULL, "%s", lab_doc());
-	says("b1", "99:running", "99:stop");
+	says("b1", "99:running", "99:stop 1:keep");
+	lab_run_is(1, "running");
 	says("b1", "99:exited", "99:forget");
+	lab_run_is(1, "lost");
 	lab_down();
 }
 END_TEST
@@ -290,13 +333,14 @@ poll_with(const char *attempts)
 	struct err e = {0};
 	struct seal_session keys = {.id = {7}};
 	char id[32];
-	json_t *report = lab_report(
+	json_t *report = lab_told(
 		&(struct lab_agent){lab_first, "b1", "S1 S2", attempts, NULL});
 
 	session_install(lab_sessions, lab_first, &keys, clock_mono());
 	seal_base64(keys.id, sizeof(keys.id), id);
 	json_put(report, "session", json_string(id));
 	OK(lab_ask(api_agents_reconcile, lab_first, report, &e));
+	lab_note(lab_first);
 }
 
 START_TEST(a_node_whose_word_is_waited_for_is_not_held)
@@ -598,7 +642,10 @@ main(void)
 	TCase *tc = tcase_create("nodes");
 
 	tcase_set_timeout(tc, 60);
-	tcase_add_test(tc, what_an_agent_forgets_twice_is_lost_and_its_drive_fenced);
+	tcase_add_test(
+		tc, what_an_agent_does_not_know_when_asked_is_lost_and_its_drive_fenced);
+	tcase_add_test(tc, a_report_that_is_sent_again_and_again_loses_nothing);
+	tcase_add_test(tc, a_word_about_another_token_loses_nothing);
 	tcase_add_test(
 		tc, a_lost_attempt_that_turns_up_is_stopped_and_its_end_frees_the_drive);
 	tcase_add_test(tc, a_released_drive_is_fenced_again_when_its_runner_turns_up);

@@ -310,6 +310,29 @@ START_TEST(what_is_forgotten_and_to_be_kept_is_recalled_by_number_and_token)
 }
 END_TEST
 
+/* Only so the controller knows that its question was read. */
+START_TEST(what_is_to_be_kept_and_was_never_here_is_told_in_the_next_report)
+{
+	json_t *before = reconcile_report(&v), *after, *list, *first;
+	struct err e = {0};
+
+	OK(compare(ANSWER("{\"attempt\":\"12\",\"do\":\"keep\",\"fence\":\"101\"},"
+			  "{\"attempt\":\"14\",\"do\":\"keep\",\"fence\":\"104\"}"),
+		&e));
+	v.unknown = answer.unknown;
+	after = reconcile_report(&v);
+	ck_assert(!json_has(before, "unknown"));
+	ck_assert(!reconcile_same(before, after));
+	list = json_object_get(after, "unknown");
+	first = json_array_get(list, 0);
+	ck_assert_uint_eq(json_array_size(list), 1);
+	ck_assert_str_eq(json_text_of(first, "attempt"), "14");
+	ck_assert_str_eq(json_text_of(first, "fence"), "104");
+	json_decref(before);
+	json_decref(after);
+}
+END_TEST
+
 START_TEST(an_older_controller_starts_nothing_but_may_stop)
 {
 	struct err e = {0};
@@ -398,6 +421,8 @@ main(void)
 	tcase_add_test(tc, keep_is_told_and_silence_asks_for_nothing);
 	tcase_add_test(
 		tc, what_is_forgotten_and_to_be_kept_is_recalled_by_number_and_token);
+	tcase_add_test(
+		tc, what_is_to_be_kept_and_was_never_here_is_told_in_the_next_report);
 	tcase_add_test(tc, an_older_controller_starts_nothing_but_may_stop);
 	tcase_add_test(
 		tc, an_answer_that_was_long_on_its_way_starts_nothing_but_may_stop);

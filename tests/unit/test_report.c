@@ -42,6 +42,22 @@ START_TEST(what_is_not_said_has_a_careful_default)
 }
 END_TEST
 
+START_TEST(what_the_node_does_not_know_is_told_by_number_and_token)
+{
+	struct err e = {0};
+	struct report r;
+	json_t *doc = json_pack("{s:s, s:[], s:[], s:[{s:s, s:s}]}", "boot_id", "b",
+		"drives", "attempts", "unknown", "attempt", "9", "fence", "7");
+
+	OK(report_parse(doc, &r, &e));
+	ck_assert(report_disowns(&r, 9, 7));
+	ck_assert(!report_disowns(&r, 9, 6));
+	ck_assert(!report_disowns(&r, 7, 9));
+	report_fini(&r);
+	json_decref(doc);
+}
+END_TEST
+
 START_TEST(the_highest_fence_tells_the_epoch_too)
 {
 	struct err e = {0};
@@ -65,6 +81,7 @@ main(void)
 
 	tcase_add_test(tc, each_bad_report_is_refused_with_its_place);
 	tcase_add_test(tc, what_is_not_said_has_a_careful_default);
+	tcase_add_test(tc, what_the_node_does_not_know_is_told_by_number_and_token);
 	tcase_add_test(tc, the_highest_fence_tells_the_epoch_too);
 	return unit_run("report", tc);
 }

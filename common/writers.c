@@ -7,17 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/node.h"
 #include "common/usage.h"
 
 /* Character devices that pass commands to a drive, past its block device. */
 #define CHARS_MAX 4
 
-/* The kernel may hold the lock of a ring while we ask, and then tells nothing of it. */
-#define RING_TRIES 20
+/* The kernel may hold the lock of a ring while we ask, and then tells nothing of it. All
+ * rings together are waited for so long. */
+#define RING_WAIT_NS (2 * NS_PER_S)
 #define RING_PAUSE_NS 1000000
 
 /* Says whether fd of the process in dir was opened for writing (proc(5), fdinfo). */
@@ -41,6 +44,7 @@ struct writer_search {
 	size_t n_chars;
 	const char *process; /* "/proc/123" */
 	bool told;	     /* one way per process is enough to know */
+	int64_t ring_end; /* no busy ring is waited for any longer; 0: not waited yet */
 };
 
 static bool
@@ -92,24 +96,57 @@ tell_user(struct writer_search *s, const char *way)
 	s->told = true;
 }
 
-/* Says whether a ring's path leads to the target. One of another mount namespace leads
- * nowhere here, and older kernels tell the last part only: then names must do. */
+/* A path in the fdinfo of a process of another mount namespace is one of that. */
 static bool
-is_registered(const struct writer_search *s, const char *path)
+look_from(const struct writer_search *s, const char *path, struct node *ret_n)
+{
+	char there[2 * PATH_MAX];
+	struct stat ours, theirs;
+
+	snprintf(there, sizeof(there), "%s/ns/mnt", s->process);
+	if (stat("/proc/self/ns/mnt", &ours) != 0 || stat(there, &theirs) != 0 ||
+		(ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino))
+		return node_look(AT_FDCWD, path, ret_n);
+	snprintf(there, sizeof(there), "%s/root%s", s->process, path);
+	return node_look(AT_FDCWD, there, ret_n);
+}
+
+/* Says whether a ring's path leads to the target. A deleted one leads nowhere, and older
+ * kernels tell the last part only: then names must do. */
+static bool
+is_registered(const struct writer_search *s, char *path)
 {
 	const struct usage *u = s->u;
-	const char *last = sysfs_name(path);
+	char *deleted = strstr(path, " (deleted)");
 	char name[USAGE_NAME_MAX];
+	const char *last;
 	struct node n;
 
-	if (path[0] == '/' && node_look(AT_FDCWD, path, &n))
+	if (path[0] == '/' && look_from(s, path, &n))
 		return usage_is_node(u, &n) || is_char(s, &n);
+	if (deleted != NULL)
+		*deleted = '\0';
+	last = sysfs_name(path);
 	if (u->is_file)
 		return strcmp(last, sysfs_name(u->name)) == 0;
 	for (size_t i = 0; i < u->n_devs; i++)
 		if (strcmp(last, sysfs_name(usage_dev_name(u->devs[i], name))) == 0)
 			return true;
 	return false;
+}
+
+/*
+ * Whether the kernel tells nothing at all of a ring whose lock it did not get. Before
+ * Linux 6.16 it leaves the files out alone; later it leaves empty places out, too.
+ */
+static bool
+tells_all_or_nothing(void)
+{
+	unsigned major, minor;
+	struct utsname u;
+
+	return uname(&u) == 0 && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 16));
 }
 
 /* Looks through the files of a ring, as fdinfo tells them: "UserFiles:", their number,
@@ -120,15 +157,15 @@ search_ring(struct writer_search *s, const char *fdinfo)
 	char path[PATH_MAX];
 	char *line = NULL;
 	size_t cap = 0;
-	unsigned want = 1, seen = 0;
-	bool inside = false;
+	unsigned want = 0, seen = 0;
+	bool inside = false, told = false;
 	FILE *f = fopen(fdinfo, "re");
 
 	if (f == NULL)
 		return true;
 	while (!s->told && getline(&line, &cap, f) > 0) {
 		if (sscanf(line, "UserFiles: %u", &want) == 1) {
-			inside = true;
+			inside = told = true;
 		} else if (inside && sscanf(line, " %*u: %4095s", path) == 1) {
 			seen++;
 			usage_unescape(path);
@@ -140,7 +177,28 @@ search_ring(struct writer_search *s, const char *fdinfo)
 	}
 	free(line);
 	fclose(f);
-	return want == 0 || seen > 0;
+	return told && (want == 0 || seen > 0 || tells_all_or_nothing());
+}
+
+/* One that nobody can look into may be a way to write. */
+static void
+search_ring_patiently(struct writer_search *s, const char *fdinfo)
+{
+	const struct timespec pause = {0, RING_PAUSE_NS};
+
+	while (!search_ring(s, fdinfo)) {
+		int64_t now = clock_mono();
+
+		if (s->ring_end == 0)
+			s->ring_end = now + RING_WAIT_NS;
+		if (now >= s->ring_end) {
+			tell_user(s,
+				"perhaps registered with io_uring, whose ring is too "
+				"busy to be looked into,");
+			return;
+		}
+		nanosleep(&pause, NULL);
+	}
 }
 
 static bool
@@ -156,7 +214,6 @@ is_ring(const char *path)
 static bool
 tell_writer(void *arg, const char *path)
 {
-	const struct timespec pause = {0, RING_PAUSE_NS};
 	struct writer_search *s = arg;
 	char fdinfo[PATH_MAX];
 	struct node n = {0};
@@ -170,8 +227,7 @@ tell_writer(void *arg, const char *path)
 	else if ((n.mode & S_IFMT) == 0 && is_ring(path)) {
 		snprintf(fdinfo, sizeof(fdinfo), "%s/fdinfo/%s", s->process,
 			sysfs_name(path));
-		for (int i = 0; i < RING_TRIES && !search_ring(s, fdinfo); i++)
-			nanosleep(&pause, NULL);
+		search_ring_patiently(s, fdinfo);
 	}
 	return !s->told;
 }

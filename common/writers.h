@@ -12,8 +12,8 @@ struct usage;
 /*
  * writers_find adds a reason to u for each process but this one that can write to it:
  * through a descriptor, a file registered with io_uring, a shared mapping, or the NVMe or
- * SCSI generic device of the drive. proc is where processes are told, /proc. Takes up to
- * 20 ms for a ring that is busy.
+ * SCSI generic device of the drive. proc is where processes are told, /proc. A ring that
+ * is busy is waited for, 2 s for all of them, and is then a reason, too.
  */
 void writers_find(struct usage *u, const char *proc);
 

@@ -225,20 +225,20 @@ read_facts(const json_t *o, struct attempt *a, struct err *e)
 
 /* The directory of an attempt is its number, and its token when it was set aside. */
 static bool
-read_name(const char *name, uint64_t *ret_id, bool *ret_aside)
+read_name(const char *name, uint64_t *ret_id, bool *ret_aside, uint64_t *ret_fence)
 {
 	const char *dot = strchr(name, '.');
 	size_t n = dot != NULL ? (size_t)(dot - name) : strlen(name);
-	uint64_t fence;
 	char id[24];
 
+	*ret_fence = 0;
 	*ret_aside = dot != NULL;
 	if (n >= sizeof(id))
 		return false;
 	memcpy(id, name, n);
 	id[n] = '\0';
 	return parse_uint(id, 1, UINT64_MAX, ret_id, NULL) == 0 &&
-	       (dot == NULL || parse_uint(dot + 1, 1, UINT64_MAX, &fence, NULL) == 0);
+	       (dot == NULL || parse_uint(dot + 1, 1, UINT64_MAX, ret_fence, NULL) == 0);
 }
 
 int
@@ -248,11 +248,11 @@ attempt_load(
 	struct attempt *a;
 	json_t *doc = NULL;
 	char path[4096];
-	uint64_t id;
+	uint64_t id, fence;
 	bool aside;
 	int rc = -1;
 
-	if (!read_name(name, &id, &aside))
+	if (!read_name(name, &id, &aside, &fence))
 		return err_set(e, ERR_NOTFOUND, "%s/%s is no attempt", runs_dir, name);
 	a = attempt_new(runs_dir, id, 0, 0);
 	free(a->dir);
@@ -273,6 +273,24 @@ out:
 		attempt_free(a);
 	json_decref(doc);
 	return rc;
+}
+
+struct attempt *
+attempt_of_aside(const char *runs_dir, const char *name)
+{
+	uint64_t id, fence;
+	struct attempt *a;
+	bool aside;
+
+	if (!read_name(name, &id, &aside, &fence) || !aside)
+		return NULL;
+	a = attempt_new(runs_dir, id, 0, fence);
+	free(a->dir);
+	a->dir = xasprintf("%s/%s", runs_dir, name);
+	a->aside = true;
+	a->state = ATTEMPT_FORGOTTEN;
+	a->forgotten_ns = clock_wall();
+	return a;
 }
 
 int

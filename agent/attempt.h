@@ -80,6 +80,13 @@ int attempt_load(
 	const char *runs_dir, const char *name, struct attempt **ret_a, struct err *e);
 
 /*
+ * attempt_of_aside makes the attempt of a directory that was set aside from its name
+ * alone, as forgotten now: what was in its agent.json matters no more. NULL when the name
+ * is no such one. Owned by the caller.
+ */
+struct attempt *attempt_of_aside(const char *runs_dir, const char *name);
+
+/*
  * attempt_set_aside renames the directory of a forgotten attempt, whose number comes
  * again for another: from another controller, or one with an older database. Its spool
  * stays for the retention. Errors: ERR_IO, ERR_FULL.

@@ -273,7 +273,7 @@ has_let_go(struct ward *w)
 
 	if (w->gone_mono == 0)
 		w->gone_mono = now;
-	if (hold_is_free(w->a->drive_path))
+	if (w->a->drive_path[0] != '\0' && hold_is_free(w->a->drive_path))
 		return true;
 	if (now - w->gone_mono < LET_GO_NS) {
 		look_soon(w->k);
@@ -281,7 +281,11 @@ has_let_go(struct ward *w)
 	}
 	log_warn("drive.claimed", "attempt=%" PRIu64 " drive=%s why=%s", w->a->id,
 		log_q(w->a->drive_path),
-		log_q("the runner is gone and still something has the drive claimed"));
+		log_q(w->a->drive_path[0] != '\0'
+				? "the runner is gone and still something has the drive "
+				  "claimed"
+				: "nobody can say whether something has the drive "
+				  "claimed: where it is was lost"));
 	return true;
 }
 

@@ -82,6 +82,7 @@ void keeper_free(struct keeper *k);
  * is deleted, so that the next report does not have it; keeper_start takes it up when the
  * controller asks again. A damaged agent.json is made anew from the run program, and the
  * attempt taken for one that ran; without that either, it is trouble and left alone.
+ * One that was set aside needs none: its name says enough.
  * Errors: ERR_IO.
  */
 int keeper_load(struct keeper *k, struct err *e);

@@ -14,6 +14,7 @@
 #include "agent/stream.h"
 #include "common/json.h"
 #include "common/program.h"
+#include "common/sysfs.h"
 #include "common/xalloc.h"
 
 /* An attempt that is not to be: its RESULT says why. */
@@ -172,6 +173,11 @@ save_new(struct ward *w, const json_t *program, struct err *e)
 		return -1;
 	attempt_file(w->a, "program.json", path, sizeof(path));
 	if (disk_write_json(path, program, 0600, e) != 0)
+		return -1;
+	/* For the case that the disk loses agent.json: no program tells where its drive
+	 * was found. */
+	attempt_file(w->a, "drive", path, sizeof(path));
+	if (disk_write(path, w->a->drive_path, strlen(w->a->drive_path), 0600, e) != 0)
 		return -1;
 	return attempt_save(w->a, e);
 }
@@ -400,6 +406,7 @@ rebuild(struct keeper *k, const char *name)
 			a->state = ATTEMPT_RUNNING;
 			a->restarts = ATTEMPT_RESTARTS_MAX;
 			drive_key(&p.drive, a->drive_key);
+			sysfs_read(a->dir, "drive", a->drive_path, sizeof(a->drive_path));
 			snprintf(a->boot_id, sizeof(a->boot_id), "%s", k->env.boot_id);
 			log_warn("attempt.rebuilt", "attempt=%" PRIu64 " run=r%" PRIu64,
 				a->id, a->run);
@@ -411,14 +418,19 @@ rebuild(struct keeper *k, const char *name)
 	return a;
 }
 
-/* Nobody else tells of an attempt that the keeper does not know. */
+/* Nobody else tells of an attempt that the keeper does not know; of one that was set
+ * aside, nobody wants to hear. */
 static void
 take_damaged(struct keeper *k, const char *name, const struct err *bad)
 {
-	struct attempt *a;
+	struct attempt *a = attempt_of_aside(k->runs_dir, name);
+	struct err e = {0};
 
 	log_failure(LOG_LEVEL_ERR, "attempt.damaged", bad);
-	a = rebuild(k, name);
+	if (a != NULL && attempt_save(a, &e) != 0) /* else its retention begins anew */
+		log_failure(LOG_LEVEL_WARN, "attempt.save", &e);
+	if (a == NULL)
+		a = rebuild(k, name);
 	if (a != NULL)
 		adopt(k, a);
 	else

@@ -1,7 +1,6 @@
 /*
  * keeper_rig - a keeper of attempts in a directory of its own, with a runner that only
- * lives; what test_keeper, test_press and test_restart share. Include it in one file per
- * program.
+ * lives; what the tests of the keeper share. Include it in one file per program.
  */
 #ifndef TESTS_UNIT_KEEPER_RIG_H
 #define TESTS_UNIT_KEEPER_RIG_H
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/disk.h"
+#include "agent/fence.h"
 #include "agent/keeper.h"
 #include "agent/scan.h"
 #include "common/clock.h"
@@ -127,6 +127,18 @@ start(void)
 
 	keeper_start(keeper, program.attempt, program.fence, doc, drives);
 	json_decref(doc);
+}
+
+/* The token that is stored for the drive. */
+static inline uint64_t
+fence(void)
+{
+	char dir[128];
+	uint64_t token = 0;
+
+	snprintf(dir, sizeof(dir), "%s/fence", top);
+	ck_assert_int_eq(fence_read(dir, drives->items[0].key, &token, NULL), 0);
+	return token;
 }
 
 static inline const struct attempt *

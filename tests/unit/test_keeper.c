@@ -6,17 +6,6 @@
 #include "agent/fence.h"
 #include "tests/unit/log_rig.h"
 
-static uint64_t
-fence(void)
-{
-	char dir[128];
-	uint64_t token = 0;
-
-	snprintf(dir, sizeof(dir), "%s/fence", top);
-	ck_assert_int_eq(fence_read(dir, drives->items[0].key, &token, NULL), 0);
-	return token;
-}
-
 START_TEST(a_start_raises_the_fence_and_gives_one_process_just_what_it_needs)
 {
 	const struct ward *w;
@@ -125,6 +114,7 @@ damage(const char *name)
 
 START_TEST(a_run_whose_agent_json_is_damaged_is_minded_to_its_end)
 {
+	struct drive_list *leased;
 	const struct ward *w;
 	char text[200];
 	pid_t pid;
@@ -141,6 +131,11 @@ START_TEST(a_run_whose_agent_json_is_damaged_is_minded_to_its_end)
 	ck_assert_uint_eq(keeper_running(keeper), 1);
 	keeper_trouble(keeper, text, sizeof(text));
 	ck_assert_str_eq(text, "");
+	/* Where its drive is, is known: no scan opens it, and its end waits for it. */
+	leased = keeper_leased(keeper);
+	ck_assert_uint_eq(leased->n, 1);
+	ck_assert_str_eq(leased->items[0].path, "/dev/ssdlab-none");
+	drive_list_free(leased);
 	/* Its end is seen by its lock. */
 	ck_assert_int_eq(kill(pid, SIGKILL), 0);
 	while (spawn_alive(attempt()))
@@ -492,136 +487,6 @@ START_TEST(what_the_controller_has_is_forgotten_and_deleted_later)
 }
 END_TEST
 
-/* One that was refused, and that the controller has everything of. */
-static void
-start_and_forget(void)
-{
-	drives->n = 0;
-	start();
-	drives->n = 1;
-	keeper_forget(keeper, 15);
-	ck_assert_int_eq(attempt()->state, ATTEMPT_FORGOTTEN);
-}
-
-/* As a node sees it that joins a controller which counts from 1 again. */
-START_TEST(a_number_that_comes_again_with_another_token_is_another_attempt)
-{
-	const struct ward *w;
-	char aside[256], spool[300];
-	unsigned n = 0;
-
-	start_and_forget();
-	snprintf(aside, sizeof(aside), "%s.100", attempt()->dir);
-	program.fence = 4294967297;
-	program.run = 1;
-	start();
-	ck_assert_uint_eq(keeper_running(keeper), 1);
-	ck_assert_uint_eq(fence(), 4294967297);
-	restart(); /* both are told apart by their directories */
-	for (w = keeper_first(keeper); w != NULL; w = w->next, n++) {
-		ck_assert_uint_eq(w->a->id, 15);
-		if (!w->a->aside) {
-			ck_assert_uint_eq(w->a->fence, 4294967297);
-			ck_assert_uint_eq(w->a->run, 1);
-			ck_assert(spawn_signal(&w->proc, SIGKILL));
-			continue;
-		}
-		ck_assert_uint_eq(w->a->fence, 100);
-		ck_assert_int_eq(w->a->state, ATTEMPT_FORGOTTEN);
-		ck_assert_str_eq(w->a->dir, aside);
-	}
-	ck_assert_uint_eq(n, 2);
-	/* Its records stay for the retention. */
-	snprintf(spool, sizeof(spool), "%s/spool/00000000000000000001.seg", aside);
-	keeper_tick(keeper);
-	ck_assert_int_eq(access(spool, F_OK), 0);
-	env.retention_ns = 0;
-	restart();
-	keeper_tick(keeper);
-	ck_assert_int_ne(access(aside, F_OK), 0);
-	ck_assert_uint_eq(attempt()->fence, 4294967297);
-}
-END_TEST
-
-/* As a controller asks that was restored from a backup. */
-START_TEST(a_forgotten_attempt_is_recalled_and_all_of_it_sent_again)
-{
-	struct err e = {0};
-	char spool[256];
-
-	start_and_forget();
-	attempt_spool(attempt(), spool, sizeof(spool));
-	OK(spool_set_acked(spool, 1, &e));
-	restart();
-	ck_assert_uint_eq(keeper_first(keeper)->acked_seq, 1);
-	changes = 0;
-	keeper_recall(keeper, 15, 99); /* another one of that number */
-	ck_assert_int_eq(attempt()->state, ATTEMPT_FORGOTTEN);
-	if (_i == 0)
-		keeper_recall(keeper, 15, 100);
-	else
-		start(); /* nothing is done a second time */
-	want_result("failed", "infra", "not on this node");
-	ck_assert_uint_eq(keeper_first(keeper)->acked_seq, 0);
-	ck_assert_uint_eq(spool_acked(spool), 0);
-	ck_assert_uint_eq(changes, 1);
-	ck_assert_ptr_null(keeper_first(keeper)->next);
-	/* Until it is forgotten again, no retention ends. */
-	env.retention_ns = 0;
-	restart();
-	keeper_tick(keeper);
-	ck_assert_int_eq(attempt()->state, ATTEMPT_EXITED);
-	keeper_forget(keeper, 15);
-	ck_assert_int_eq(attempt()->state, ATTEMPT_FORGOTTEN);
-}
-END_TEST
-
-START_TEST(a_number_that_comes_again_with_a_lower_token_is_refused_for_all_to_see)
-{
-	const struct ward *w;
-
-	start();
-	ck_assert(spawn_signal(&keeper_first(keeper)->proc, SIGKILL));
-	await(ATTEMPT_EXITED);
-	keeper_forget(keeper, 15);
-	program.fence = 99;
-	start();
-	w = keeper_first(keeper);
-	ck_assert(!w->a->aside);
-	ck_assert_uint_eq(w->a->fence, 99);
-	want_result("failed", "safety", "token");
-	ck_assert_uint_eq(fence(), 100);
-}
-END_TEST
-
-/* The controller may ask for the other attempt again, or not any more. */
-START_TEST(what_cannot_be_set_aside_is_trouble_until_it_can)
-{
-	char path[256], text[128];
-	struct err e = {0};
-
-	start_and_forget();
-	snprintf(path, sizeof(path), "%s.100", attempt()->dir);
-	OK(disk_write(path, "x", 1, 0600, &e)); /* a file is in its way */
-	program.fence = 101;
-	start();
-	ck_assert_int_eq(attempt()->state, ATTEMPT_FORGOTTEN);
-	keeper_trouble(keeper, text, sizeof(text));
-	ck_assert_msg(strstr(text, "rename") != NULL, "%s", text);
-	keeper_tick(keeper);
-	keeper_trouble(keeper, text, sizeof(text));
-	ck_assert_str_ne(text, "");
-	ck_assert_int_eq(unlink(path), 0);
-	if (_i == 0)
-		start();
-	else
-		keeper_tick(keeper);
-	keeper_trouble(keeper, text, sizeof(text));
-	ck_assert_str_eq(text, "");
-	ck_assert_uint_eq(keeper_running(keeper), _i == 0 ? 1 : 0);
-}
-END_TEST
-
 START_TEST(a_running_attempt_is_not_forgotten)
 {
 	start();
@@ -680,13 +545,6 @@ main(void)
 	tcase_add_test(tc, a_stop_before_the_runner_listens_waits_for_it);
 	tcase_add_test(tc, a_runner_that_answers_is_running_and_is_told_to_stop);
 	tcase_add_test(tc, what_the_controller_has_is_forgotten_and_deleted_later);
-	tcase_add_test(
-		tc, a_number_that_comes_again_with_another_token_is_another_attempt);
-	tcase_add_loop_test(
-		tc, a_forgotten_attempt_is_recalled_and_all_of_it_sent_again, 0, 2);
-	tcase_add_test(tc,
-		a_number_that_comes_again_with_a_lower_token_is_refused_for_all_to_see);
-	tcase_add_loop_test(tc, what_cannot_be_set_aside_is_trouble_until_it_can, 0, 2);
 	tcase_add_test(tc, a_running_attempt_is_not_forgotten);
 	tcase_add_test(tc, space_for_forgotten_spools_is_limited);
 	return unit_run("keeper", tc);

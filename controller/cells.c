@@ -25,8 +25,8 @@ struct test {
 
 /* How often the drive's health was read while a cell ran. */
 struct polls {
-	double period_ns; /* 0: it was not */
-	double n, failed;
+	uint64_t period_ns; /* 0: it was not */
+	uint64_t n, failed;
 	double sum_ns, max_ns; /* how long the answers took */
 };
 
@@ -81,9 +81,9 @@ add_polls(struct polls *sum, const json_t *polls)
 		json_need_u64(polls, "", "polls", &n, NULL) != 0 ||
 		json_need_u64(polls, "", "failed", &failed, NULL) != 0)
 		return;
-	sum->period_ns = (double)period_ns;
-	sum->n += (double)n;
-	sum->failed += (double)failed;
+	sum->period_ns = period_ns;
+	sum->n += n;
+	sum->failed += failed;
 	sum->sum_ns += (double)n * json_number_value(json_object_get(polls, "mean_ns"));
 	sum->max_ns = max_ns > sum->max_ns ? max_ns : sum->max_ns;
 }
@@ -91,12 +91,12 @@ add_polls(struct polls *sum, const json_t *polls)
 static json_t *
 polls_json(const struct polls *p)
 {
-	double mean = p->n > 0 ? p->sum_ns / p->n : (double)NAN;
+	double mean = p->n > 0 ? p->sum_ns / (double)p->n : (double)NAN;
 	json_t *o = json_object();
 
-	json_put(o, "period_ns", json_real(p->period_ns));
-	json_put(o, "polls", json_real(p->n));
-	json_put(o, "failed", json_real(p->failed));
+	json_put(o, "period_ns", json_u64(p->period_ns));
+	json_put(o, "polls", json_u64(p->n));
+	json_put(o, "failed", json_u64(p->failed));
 	json_put(o, "mean_ns", isfinite(mean) ? json_real(mean) : json_null());
 	json_put(o, "max_ns", p->n > 0 ? json_real(p->max_ns) : json_null());
 	return o;

@@ -69,7 +69,8 @@ START_TEST(polls_of_health_stand_beside_the_cell_that_they_ran_beside)
 		"alone\",\"rounds\":1,\"iops\":10,\"health_polls\":null,"
 		"\"service\":{\"lat_max_ns\":1000}},"
 		"{\"workload\":\"hp/poll-1s\",\"rounds\":1,\"iops\":10,\"health_polls\":{"
-		"\"period_ns\":1e9,\"polls\":60,\"failed\":2,\"mean_ns\":200000,"
+		"\"period_ns\":\"1000000000\",\"polls\":\"60\",\"failed\":\"2\",\"mean_"
+		"ns\":200000,"
 		"\"max_ns\":5000000},\"service\":{\"lat_max_ns\":2000}}]},"
 		"{\"test\":\"other\",\"left_out_for\":\"health\",\"left_out\":[\"alone\","
 		"\"poll-1s\"]}]");

@@ -191,14 +191,20 @@ judge(struct steps *s, const struct plan *p)
 	return fail_load(s, p, load);
 }
 
+/* Polls that are to end, and what they had. */
+struct poll_end {
+	struct polls *polls;
+	struct polls_report report;
+};
+
 static int
 stop_polls(void *arg, struct err *e)
 {
-	struct steps *s = arg;
+	struct poll_end *end = arg;
 
 	(void)e;
-	polls_stop(s->running_polls, &s->polls);
-	s->running_polls = NULL;
+	polls_stop(end->polls, &end->report);
+	end->polls = NULL;
 	return 0;
 }
 
@@ -212,9 +218,11 @@ hear(void *arg)
 static void
 end_polls(struct steps *s, struct polls *polls)
 {
-	s->running_polls = polls;
-	if (polls == NULL || chore_once(stop_polls, s, hear, s, NULL) != 0)
-		stop_polls(s, NULL);
+	struct poll_end end = {.polls = polls};
+
+	if (polls == NULL || chore_once(stop_polls, &end, hear, s, NULL) != 0)
+		stop_polls(&end, NULL);
+	s->polls = end.report;
 }
 
 /* Runs the load while the health of the drive is polled, when the point wants that. */

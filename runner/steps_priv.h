@@ -54,8 +54,7 @@ struct steps {
 	uint32_t step;	     /* number, from 1 */
 	int64_t deadline_ns; /* CLOCK_MONOTONIC; the load that runs has hung then */
 	int64_t idle_ns; /* CLOCK_MONOTONIC since when nothing is done; 0: not known */
-	struct polls *running_polls; /* that are to end; NULL: none */
-	int64_t gap_ns; /* for how long nothing was done before the last load */
+	int64_t gap_ns;	 /* for how long nothing was done before the last load */
 	bool late;
 	bool changed;		    /* a step may have changed the drive */
 	const char *stop;	    /* why to stop, from env->tick */

@@ -40,10 +40,12 @@ sync_parent(const char *path, struct err *e)
 	return rc;
 }
 
+/* Makes these bytes all of the file. */
 static int
 write_all(int fd, const char *path, const void *data, size_t len, struct err *e)
 {
 	const char *at = data;
+	size_t size = len;
 
 	while (len > 0) {
 		ssize_t n = write(fd, at, len);
@@ -56,6 +58,8 @@ write_all(int fd, const char *path, const void *data, size_t len, struct err *e)
 		at += n;
 		len -= (size_t)n;
 	}
+	if (ftruncate(fd, (off_t)size) != 0)
+		return err_errno(e, ERR_IO, errno, "cut %s", path);
 	if (fsync(fd) != 0)
 		return err_errno(e, ERR_IO, errno, "sync %s", path);
 	return 0;
@@ -76,13 +80,16 @@ disk_write(const char *path, const void *data, size_t len, mode_t mode, struct e
 	int rc = -1;
 	int fd;
 
-	unlink(aside);
-	fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	/* One that is there has room, perhaps all that is left, and keeps it. */
+	fd = open(aside, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0) {
 		err_errno(e, ERR_IO, errno, "create %s", aside);
 		goto out;
 	}
-	rc = write_all(fd, aside, data, len, e);
+	if (fchmod(fd, mode) != 0)
+		err_errno(e, ERR_IO, errno, "chmod %s", aside);
+	else
+		rc = write_all(fd, aside, data, len, e);
 	close(fd);
 	if (rc == 0)
 		rc = disk_rename(aside, path, e);

@@ -14,8 +14,9 @@ struct err;
 
 /*
  * disk_write replaces the file at path (below 4 KiB long) by len bytes, durably, with the
- * permissions mode. After a failure the old content is still there. Errors: ERR_FULL,
- * ERR_IO.
+ * permissions mode. It is written into path.new first, in the room of one that is there,
+ * which is how room can be reserved. After a failure the old content is still there.
+ * Errors: ERR_FULL, ERR_IO.
  */
 int disk_write(
 	const char *path, const void *data, size_t len, mode_t mode, struct err *e);

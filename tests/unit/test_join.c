@@ -1,9 +1,13 @@
 #include "agent/join.h"
 
-#include <fcntl.h>
-#include <sys/mount.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/disk.h"
+#include "agent/identity.h"
 #include "agent/link.h"
 #include "agent/uplink.h"
 #include "tests/unit/unit.h"
@@ -119,41 +123,66 @@ START_TEST(the_data_plane_is_at_the_same_host)
 }
 END_TEST
 
-/* Nobody listens at that port: a join that came so far would say that instead. */
-START_TEST(a_token_is_not_used_while_there_is_no_room_for_an_identity)
+/* A join with the token, from a pipe. */
+static int
+join(const char *dir, struct err *e)
 {
 	static const char token[] = "http://127.0.0.1:1/join?name=a&token=b\n";
+	int fds[2], rc;
+
+	ck_assert_int_eq(pipe(fds), 0);
+	ck_assert_int_eq(write(fds[1], token, strlen(token)), (ssize_t)strlen(token));
+	close(fds[1]);
+	rc = join_run(fds[0], dir, "", e);
+	close(fds[0]);
+	return rc;
+}
+
+/* Nobody listens at that port: a join that came so far would say that instead. A limit on
+ * the size of files stands for a full disk. */
+START_TEST(a_token_is_not_used_while_there_is_no_room_for_an_identity)
+{
+	const struct rlimit full = {16, RLIM_INFINITY};
 	char dir[] = "/tmp/test_join.XXXXXX", path[64];
+	struct rlimit before;
 	struct err e = {0};
-	int fds[2], fd;
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
-	if (mount("none", dir, "tmpfs", 0, "size=16k") != 0) {
-		ck_assert_int_eq(rmdir(dir), 0);
-		return; /* only root can */
-	}
-	snprintf(path, sizeof(path), "%s/ballast", dir);
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	while (write(fd, token, 1) == 1)
-		;
-	close(fd);
-	for (int full = 1; full >= 0; full--) {
-		ck_assert_int_eq(pipe(fds), 0);
-		ck_assert_int_eq(
-			write(fds[1], token, strlen(token)), (ssize_t)strlen(token));
-		close(fds[1]);
-		if (full)
-			FAILS(join_run(fds[0], dir, "", &e), ERR_FULL, "identity.json");
-		else
-			FAILS(join_run(fds[0], dir, "", &e), ERR_NET, "127.0.0.1");
-		ck_assert_msg(!full || strstr(e.fix, "not used") != NULL, "%s", e.fix);
-		close(fds[0]);
-		unlink(path);
-		err_clear(&e);
-	}
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &full), 0);
+	FAILS(join(dir, &e), ERR_IO, "identity.json");
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+	ck_assert_msg(strstr(e.fix, "not used") != NULL, "%s", e.fix);
+	FAILS(join(dir, &e), ERR_NET, "127.0.0.1");
 	snprintf(path, sizeof(path), "%s/identity.json.new", dir);
 	ck_assert_int_ne(access(path, F_OK), 0);
-	ck_assert_int_eq(umount(dir), 0);
+	ck_assert_int_eq(rmdir(dir), 0);
+	signal(SIGXFSZ, SIG_DFL);
+}
+END_TEST
+
+/* Somebody else may fill the disk while the controller is asked. */
+START_TEST(an_identity_takes_the_room_that_was_kept_for_it)
+{
+	static const char blank[4096];
+	char dir[] = "/tmp/test_join.XXXXXX", path[64], kept[80];
+	struct identity id = {
+		.node = 1, .name = "a", .url = "http://127.0.0.1:1", .data_port = 2};
+	struct stat before, after;
+	struct err e = {0};
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/identity.json", dir);
+	snprintf(kept, sizeof(kept), "%s.new", path);
+	OK(disk_write(kept, blank, sizeof(blank), 0600, &e));
+	ck_assert_int_eq(stat(kept, &before), 0);
+	OK(identity_save(dir, &id, &e));
+	ck_assert_int_eq(stat(path, &after), 0);
+	ck_assert(after.st_ino == before.st_ino);
+	ck_assert_int_lt(after.st_size, before.st_size);
+	OK(identity_load(dir, &id, &e));
+	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_int_eq(rmdir(dir), 0);
 }
 END_TEST
@@ -170,5 +199,6 @@ main(void)
 	tcase_add_test(tc, loopback_is_what_it_says);
 	tcase_add_test(tc, the_data_plane_is_at_the_same_host);
 	tcase_add_test(tc, a_token_is_not_used_while_there_is_no_room_for_an_identity);
+	tcase_add_test(tc, an_identity_takes_the_room_that_was_kept_for_it);
 	return unit_run("join", tc);
 }

@@ -55,7 +55,6 @@ static void
 look_at_absent(json_t *attention, const json_t *node, int64_t now_ns)
 {
 	const char *name = json_text_of(node, "name");
-	const char *trouble = json_text_of(node, "trouble");
 	bool heard = json_text_of(node, "last_seen")[0] != '\0';
 	struct str why = {0};
 	struct str state = {0};
@@ -65,12 +64,10 @@ look_at_absent(json_t *attention, const json_t *node, int64_t now_ns)
 	str_printf(&help, "on %s: systemctl %s ssdlab-agent", name,
 		heard ? "status" : "enable --now");
 	if (show_text_is(node, "observed", "incompatible")) {
-		str_puts(&why, trouble);
-		if (strstr(trouble, "later epoch") != NULL) {
-			str_reset(&help);
-			str_puts(&help, "systemctl restart ssdlab-controller, if its "
-					"database is the right one");
-		}
+		/* It says what to do. */
+		str_puts(&why, json_text_of(node, "trouble"));
+		str_reset(&help);
+		str_printf(&help, "ssdlab node show %s", name);
 	} else if (heard) {
 		str_puts(&why, "its agent was last heard ");
 		human_ago(json_text_of(node, "last_seen"), now_ns, &why);
@@ -84,6 +81,22 @@ look_at_absent(json_t *attention, const json_t *node, int64_t now_ns)
 	str_fini(&why);
 }
 
+/* What keeps a node from taking runs, in its own words: they say what to do. */
+static void
+look_at_trouble(json_t *attention, const json_t *node)
+{
+	const char *name = json_text_of(node, "name");
+	const char *trouble = json_text_of(node, "trouble");
+	struct str help = {0};
+
+	if (trouble[0] == '\0' || show_text_is(node, "observed", "incompatible"))
+		return;
+	str_printf(&help, "ssdlab node show %s", name);
+	add_attention(
+		attention, node, name, "trouble", json_string(trouble), str_text(&help));
+	str_fini(&help);
+}
+
 static void
 look_at_nodes(json_t *status, int64_t now_ns)
 {
@@ -92,14 +105,7 @@ look_at_nodes(json_t *status, int64_t now_ns)
 	size_t i;
 
 	json_array_foreach (json_object_get(status, "nodes"), i, node) {
-		const char *trouble = json_text_of(node, "trouble");
-
-		if (trouble[0] != '\0' && !show_text_is(node, "observed", "incompatible"))
-			add_attention(attention, node, json_text_of(node, "name"),
-				"trouble", json_string(trouble),
-				strstr(trouble, "there is room") != NULL
-					? "make room on that machine"
-					: "put it right on that machine");
+		look_at_trouble(attention, node);
 		if (!show_text_is(node, "observed", "online") &&
 			!show_text_is(node, "admin", "pending") &&
 			!show_text_is(node, "admin", "retired"))

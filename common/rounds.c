@@ -1,5 +1,6 @@
 #include "common/rounds.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -425,6 +426,19 @@ need_percent(
 }
 
 int
+rounds_check_points(const struct rounds *r, const char *at, struct err *e)
+{
+	uint64_t points = (uint64_t)r->n_cells * r->max_rounds;
+
+	if (points <= ROUNDS_POINTS_MAX)
+		return 0;
+	err_set(e, ERR_INVALID,
+		"%zu cells in %u rounds are %" PRIu64 " points; a test has at most %d",
+		r->n_cells, (unsigned)r->max_rounds, points, ROUNDS_POINTS_MAX);
+	return err_at(e, "%s/max_rounds", at);
+}
+
+int
 rounds_from_json(const json_t *o, const char *at, struct rounds *ret_r, struct err *e)
 {
 	static const char *const names[] = {"cells", "choose", "tracking", "window",
@@ -445,5 +459,5 @@ rounds_from_json(const json_t *o, const char *at, struct rounds *ret_r, struct e
 		return -1;
 	ret_r->window = (uint32_t)window;
 	ret_r->max_rounds = (uint32_t)max_rounds;
-	return 0;
+	return rounds_check_points(ret_r, at, e);
 }

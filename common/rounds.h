@@ -20,6 +20,8 @@ struct err;
 #define ROUNDS_TRACKED_MAX 8
 #define ROUNDS_WINDOW_MAX 64
 #define ROUNDS_MAX 10000
+/* Cells times rounds of a test: all may have to be added up at once. */
+#define ROUNDS_POINTS_MAX 20000
 /* Bytes of "TEST/CELL", the name of a cell in results, with its NUL. */
 #define ROUNDS_NAME_MAX WORKLOAD_ID_MAX
 
@@ -89,6 +91,10 @@ int rounds_from_json(
  */
 int rounds_parse(const json_t *o, const char *at, struct rounds *ret_r,
 	double *ret_stop_capacities, struct err *e);
+
+/* rounds_check_points wants at most ROUNDS_POINTS_MAX points. ERR_INVALID with pointer.
+ */
+int rounds_check_points(const struct rounds *r, const char *at, struct err *e);
 
 /* rounds_check_names wants names that fit ROUNDS_NAME_MAX, each once. ERR_INVALID with
  * pointer. */

@@ -316,7 +316,7 @@ rounds_parse(const json_t *o, const char *at, struct rounds *ret_r,
 		return -1;
 	if (ret_r->n_tracked == 0)
 		ret_r->max_rounds = 1;
-	if (read_counts(o, at, ret_r, e) != 0 ||
+	if (read_counts(o, at, ret_r, e) != 0 || rounds_check_points(ret_r, at, e) != 0 ||
 		read_limit(o, at, "range", &ret_r->range_percent, e) != 0 ||
 		read_limit(o, at, "slope", &ret_r->slope_percent, e) != 0)
 		return -1;

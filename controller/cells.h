@@ -16,7 +16,8 @@ struct tx;
 /*
  * cells_settle computes and stores the cells of the tests of an attempt whose last record
  * (steady) has a seq above from and at most to. All records up to `to` are stored, or are
- * lost. Again for the same test replaces what is stored. ERR_STORE, ERR_FULL.
+ * lost. Again for the same test replaces what is stored. A test has at most
+ * ROUNDS_POINTS_MAX points (common/rounds.h). ERR_STORE, ERR_FULL.
  */
 int cells_settle(
 	struct tx *t, int64_t attempt, uint64_t from, uint64_t to, struct err *e);

@@ -5,9 +5,10 @@
  * tells.
  *
  * The hot calls are few: an enter hands over all that is queued and collects what is
- * done. When nothing is done yet, a short spin on the ring comes before sleeping in the
- * kernel, because a wake-up costs more than most fast drives take; drives that are slow
- * enough to sleep for are found out and slept for.
+ * done. With many I/Os in flight it waits a little for several. When nothing is done yet,
+ * a short spin on the ring comes before sleeping in the kernel, because a wake-up costs
+ * more than most fast drives take; drives that are slow enough to sleep for are found out
+ * and slept for.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,6 +39,11 @@
 /* So many queued I/Os are handed to the kernel without waiting for the next reap. */
 #define FLUSH_AT 32
 
+/* With so many I/Os under way or more, the time between two looks at the kernel is at
+ * least this part of the time that an I/O takes; 2 or more are then done at each look. */
+#define GATHER_FROM 64
+#define GATHER_PART 32
+
 /* Spins before a sleep: the longest, and how long those that hit take at first. */
 #define SPIN_NS 20000
 #define SPIN_HIT_NS 5000
@@ -56,7 +62,10 @@ struct engine {
 	bool plain; /* the load has nothing but reads and plain writes */
 	bool block; /* the drive is a block device */
 	int fd;
-	unsigned queued; /* not yet handed to the kernel */
+	unsigned queued;   /* not yet handed to the kernel */
+	unsigned busy;	   /* submitted and not yet collected */
+	int64_t looked_ns; /* when completions were collected last */
+	double took_ns;	   /* how long an I/O takes, on average of late */
 	bool may_spin;
 	int spin_credit;     /* hits saved up */
 	unsigned spin_pause; /* waits that still sleep at once */
@@ -240,8 +249,9 @@ uring_open(struct engine **ret_g, const struct engine_config *c, struct err *e)
 	g->spin_hit_ns = SPIN_HIT_NS;
 	if (g->fixed_file)
 		g->sqe_flags = IOSQE_FIXED_FILE;
-	/* Saves the kernel an attempt that must fail. */
-	if (blocks(c))
+	/* Saves the kernel an attempt that must fail. With a second processor it costs
+	 * more than that: each I/O then wakes up a thread, where one could go on. */
+	if (!g->may_spin && blocks(c))
 		g->sqe_flags |= IOSQE_ASYNC;
 	snprintf(g->text, sizeof(g->text), "io_uring: %s%s; registered%s%s%s%s", text,
 		(g->sqe_flags & IOSQE_ASYNC) != 0 ? " async" : "",
@@ -325,6 +335,7 @@ uring_submit(struct engine *g, struct io *const io[], unsigned n)
 		prepare(g, sqe, io[taken]);
 	}
 	g->queued += taken;
+	g->busy += taken;
 	if (g->queued < FLUSH_AT && taken == n)
 		return (int)taken;
 	failed = flush(g);
@@ -364,6 +375,9 @@ collect(struct engine *g, struct io *ret_io[], unsigned max)
 		ret_io[n++] = io;
 	}
 	io_uring_cq_advance(&g->ring, n);
+	g->busy -= n;
+	g->looked_ns = now;
+	g->took_ns += ((double)(now - ret_io[0]->submit_ns) - g->took_ns) / 16;
 	return (int)n;
 }
 
@@ -436,13 +450,34 @@ spin_if_worth_it(struct engine *g, int64_t wait_ns)
 	return false;
 }
 
+/*
+ * Lets completions gather when many I/Os are under way. Each entry to the kernel takes
+ * locks that whoever does the I/O needs, too, and rings the drive's doorbell; on a busy
+ * drive an entry for each I/O makes all of them slower. A drive for which this would be
+ * longer than a spin is slow enough to sleep for.
+ */
+static void
+gather(const struct engine *g, int64_t wait_ns)
+{
+	int64_t pause = (int64_t)(g->took_ns / GATHER_PART);
+
+	if (!g->may_spin || g->queued >= FLUSH_AT || g->busy - g->queued < GATHER_FROM ||
+		pause > SPIN_NS)
+		return;
+	pause = pause < wait_ns ? pause : wait_ns;
+	while (clock_mono() - g->looked_ns < pause)
+		cpu_relax();
+}
+
 static int
 uring_reap(struct engine *g, struct io *ret_io[], unsigned max, int64_t wait_ns)
 {
 	struct __kernel_timespec ts = {wait_ns / NS_PER_S, wait_ns % NS_PER_S};
 	struct io_uring_cqe *cqe;
-	int n = exchange(g, ret_io, max);
+	int n;
 
+	gather(g, wait_ns);
+	n = exchange(g, ret_io, max);
 	if (n != 0 || wait_ns <= 0)
 		return n;
 	if (spin_if_worth_it(g, wait_ns)) {

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Runs the same load through fio and through ssdlab-runner bench, one after the other, and
 # prints the ratio of each pair and the median of all: IOPS, median latency (submission to
-# completion on both sides), processor time per I/O. Ratios above 1 mean that ours has more.
+# completion on both sides), processor time per I/O of the whole program without its start (threads
+# that the kernel adds to it for the I/O of some drives count, too). Ratios above 1 mean that ours has more.
 #
 #   engine-vs-fio.sh [-n PAIRS] [-t SECONDS] [-d DEPTH] [-r RATE|half] [-f default|tuned]
 #                    [-e uring|null] [-m MINIMUM] [TARGET|file]
@@ -9,8 +10,8 @@
 # TARGET is a device or file with data in it, and is only read. Without one, a zram device
 # of 1 GiB is made (root); with `file`, or without root, a file of 256 MiB. -f tuned gives fio
 # registered files and buffers and batches of 32. -r offers a rate (Poisson on both sides), half
-# of what we reach without one with `half`; fio may miss a Poisson rate by a third, so in each
-# pair we are offered what fio reached. -e null compares the engines without a device. -m fails
+# of what we reach without one with `half`; fio may miss a Poisson rate by a half, so it is asked
+# for less when it reaches more, and in each pair we are offered what fio reached. -e null compares the engines without a device. -m fails
 # when the median ratio of IOPS is lower. RUNNER names the program under test.
 set -eu
 
@@ -77,29 +78,41 @@ tuned)
 esac
 our_args=("$target" --block 4KiB --read 100 --access random --in-flight "$depth"
 	--engine "$engine" --time "${seconds}s" -o json)
-if [ "$rate" = half ]; then
-	rate=$("$runner" bench "${our_args[@]}" | sed 's/.*"iops":\([0-9.]*\).*/\1/' |
-		awk '{ printf "%.0f", $1 / 2 }')
-fi
-[ -z "$rate" ] || fio_args+=("--rate_iops=$rate" --rate_process=poisson)
+# spent FILE COMMAND...: the seconds of processor time that it takes; what it prints goes to FILE.
+spent() {
+	local TIMEFORMAT='%U %S' out=$1
+	shift
+	{ time "$@" >"$out" 2>"$work/err"; } 2>&1 | awk '{ print $1 + $2 }'
+}
 
 # Both print: IOPS, median latency in ns, processor ns per I/O.
 run_fio() {
-	fio "${fio_args[@]}" | awk -v seconds="$seconds" '
+	local cpu
+	cpu=$(spent "$work/fio" fio "${fio_args[@]}")
+	awk -v seconds="$seconds" -v cpu="$cpu" -v start="$fio_start" '
 		function value() { v = $0; sub(/.*: */, "", v); sub(/,$/, "", v); return v + 0 }
 		/"read" : \{/ { inside = 1 }
 		/"write" : \{/ { inside = 0 }
 		inside && /"iops" :/ && iops == "" { iops = value() }
 		inside && /"50.000000" :/ && p50 == "" { p50 = value() }
-		/"usr_cpu" :/ { cpu += value() }
-		/"sys_cpu" :/ { cpu += value() }
-		END { printf "%.1f %.0f %.1f\n", iops, p50, cpu / 100 / iops * 1e9 }'
+		END { printf "%.1f %.0f %.1f\n", iops, p50, (cpu - start) / seconds / iops * 1e9 }' "$work/fio"
 }
 run_ours() {
-	"$runner" bench "${our_args[@]}" "$@" >"$work/ours"
-	sed -n 's/.*"length_ns":"\([0-9]*\)","iops":\([0-9.]*\).*"service":{"n":"\([0-9]*\)",[^}]*"lat_p50_ns":\([0-9.]*\).*"cpu_user_s":\([0-9.e-]*\),"cpu_system_s":\([0-9.e-]*\).*/\2 \4 \5 \6 \3/p' \
-		"$work/ours" | awk '{ printf "%.1f %.0f %.1f\n", $1, $2, ($3 + $4) / $5 * 1e9 }'
+	local cpu
+	cpu=$(spent "$work/ours" "$runner" bench "${our_args[@]}" "$@")
+	sed -n 's/.*"iops":\([0-9.]*\).*"service":{"n":"\([0-9]*\)",[^}]*"lat_p50_ns":\([0-9.]*\).*/\1 \3 \2/p' "$work/ours" |
+		awk -v cpu="$cpu" -v start="$our_start" '{ printf "%.1f %.0f %.1f\n", $1, $2, (cpu - start) / $3 * 1e9 }'
 }
+fio_start=$(spent "$work/fio" fio "${fio_args[@]}" --time_based=0 --number_ios=1)
+our_start=$(spent "$work/ours" "$runner" bench "${our_args[@]}" --time 1ms)
+ask_fio() { fio_args=("${full_args[@]}" "--rate_iops=$1" --rate_process=poisson); }
+full_args=("${fio_args[@]}")
+if [ "$rate" = half ]; then
+	half=$(run_ours | awk '{ printf "%.0f", $1 / 2 }')
+	ask_fio "$half"
+	rate=$(run_fio | awk -v half="$half" '{ printf "%.0f", ($1 > half ? half * half / $1 : half) }')
+fi
+[ -z "$rate" ] || ask_fio "$rate"
 median() { sort -g | awk '{ x[NR] = $1 } END { print NR % 2 ? x[(NR + 1) / 2] : (x[NR / 2] + x[NR / 2 + 1]) / 2 }'; }
 
 printf '%s, 4 KiB random read, %s in flight%s, %s s each; fio %s\n' \

@@ -7,13 +7,25 @@
 #include "analysis/sanity.h"
 #include "common/xalloc.h"
 
+bool
+curve_is_rate(const struct curve_point *p)
+{
+	return isnan(p->load_percent) && p->offered_iops > 0;
+}
+
+double
+curve_load(const struct curve_point *p)
+{
+	return curve_is_rate(p) ? p->offered_iops : p->load_percent;
+}
+
 static int
 by_load(const void *va, const void *vb)
 {
 	const struct curve_point *a = va;
 	const struct curve_point *b = vb;
-	double la = isnan(a->load_percent) ? HUGE_VAL : a->load_percent;
-	double lb = isnan(b->load_percent) ? HUGE_VAL : b->load_percent;
+	double la = isnan(curve_load(a)) ? HUGE_VAL : curve_load(a);
+	double lb = isnan(curve_load(b)) ? HUGE_VAL : curve_load(b);
 
 	if (la != lb)
 		return la < lb ? -1 : 1;
@@ -85,7 +97,7 @@ find_fall(const struct curve_point *points, size_t n, struct curve_facts *f)
 static bool
 has_latency(const struct curve_point *p)
 {
-	return !isnan(p->load_percent) && p->response.mean > 0 &&
+	return !isnan(curve_load(p)) && p->response.mean > 0 &&
 	       (p->flags & SANITY_BACKLOG) == 0;
 }
 
@@ -102,11 +114,11 @@ find_knee(const struct curve_point *points, size_t n, struct curve_facts *f)
 
 	for (size_t i = 0; i < n; i++) {
 		if (!has_latency(&points[i]) ||
-			(used > 0 && !(points[i].load_percent > x[used - 1])))
+			(used > 0 && !(curve_load(&points[i]) > x[used - 1])))
 			continue;
 		low = fmin(low, points[i].response.mean);
 		high = fmax(high, points[i].response.mean);
-		x[used] = points[i].load_percent;
+		x[used] = curve_load(&points[i]);
 		y[used] = points[i].response.mean;
 		at[used++] = i;
 	}
@@ -131,7 +143,7 @@ curve_peak(const struct curve_point *points, size_t n, size_t *ret_peak)
 	double peak = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!(points[i].iops > peak) ||
+		if (!(points[i].iops > peak) || curve_is_rate(&points[i]) ||
 			(points[i].flags & SANITY_CATCHING_UP) != 0)
 			continue;
 		peak = points[i].iops;
@@ -155,8 +167,16 @@ curve_find(const struct curve_point *points, size_t n, struct curve_facts *ret_f
 {
 	struct curve_facts f = {0};
 
+	if (n > 0 && curve_is_rate(&points[0])) {
+		f.no_peak = f.no_best = f.no_fall =
+			"rates were offered as they are, and no maximum was measured";
+		find_knee(points, n, &f);
+		*ret_facts = f;
+		return false;
+	}
 	if (!curve_peak(points, n, &f.peak)) {
-		f.no_best = f.no_fall = f.no_knee = why_no_peak(points, n);
+		f.no_first = f.no_peak = f.no_best = f.no_fall = f.no_knee = why_no_peak(
+			points, n);
 		*ret_facts = f;
 		return false;
 	}

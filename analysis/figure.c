@@ -6,7 +6,7 @@
 
 enum better { LOWER, HIGHER };
 
-enum where { PEAK, HALF };
+enum where { PEAK, HALF, RATE };
 
 static const struct row {
 	const char *name, *title, *unit;
@@ -69,11 +69,21 @@ figure_better(enum figure f)
 	return figure_higher_is_better(f) ? "higher" : "lower";
 }
 
+bool
+figure_applies(enum figure f, const struct curve_point *points, size_t n)
+{
+	return (row_of(f)->where == RATE) == (n > 0 && curve_is_rate(&points[0]));
+}
+
 const struct curve_point *
 figure_point(enum figure f, const struct curve_point *points, size_t n)
 {
 	size_t peak;
 
+	if (!figure_applies(f, points, n))
+		return NULL;
+	if (row_of(f)->where == RATE)
+		return &points[n - 1];
 	if (row_of(f)->where == HALF)
 		return curve_at(points, n, 50);
 	return curve_peak(points, n, &peak) ? &points[peak] : NULL;

@@ -32,6 +32,10 @@ bool figure_from_name(const char *name, enum figure *ret_f);
 bool figure_higher_is_better(enum figure f);
 const char *figure_better(enum figure f);
 
+/* figure_applies says whether a curve of n points can have f at all: one of rates has
+ * figures of its own, and no others. */
+bool figure_applies(enum figure f, const struct curve_point *points, size_t n);
+
 /*
  * figure_point returns the point that f is read from, of n points in the order of
  * curve_sort; NULL when the curve has none. Borrowed from points.

@@ -136,7 +136,7 @@ line_find(const struct curve_point *points, size_t n, struct line line,
 		.iops = (double)NAN,
 		.why = "",
 	};
-	for (size_t i = 0; i < n && !isnan(points[i].load_percent); i++) {
+	for (size_t i = 0; i < n && !isnan(curve_load(&points[i])); i++) {
 		enum side side = side_of(&points[i], line);
 
 		count[side]++;

@@ -40,7 +40,7 @@ enum line_state {
 
 struct line_answer {
 	enum line_state state;
-	/* FOUND: the load; otherwise NAN. */
+	/* FOUND: the load, without percent of a rate; otherwise NAN. */
 	double load_percent, offered_iops, iops;
 	bool interpolated; /* FOUND: between two measured loads */
 	/* A load below it lies over the line. */

@@ -417,7 +417,12 @@ static const char metrics_help[] =
 	"  lat_p99_ns@peak\n"
 	"  lat_p99.9_ns@peak\n"
 	"  lat_mean_ns@50         response latency at 50 % load: mean and 99 % quantile\n"
-	"  lat_p99_ns@50\n";
+	"  lat_p99_ns@50\n"
+	"  iops@rate              where rates were offered as they are: IOPS at the "
+	"highest\n"
+	"  lat_mean_ns@rate       of them, and its response latency: mean and 99 % "
+	"quantile\n"
+	"  lat_p99_ns@rate\n";
 
 static void
 help_command(const struct cmd *cmd, struct str *out)

@@ -329,22 +329,32 @@ static void
 print_writes(const struct out *o, const json_t *plan)
 {
 	struct str line = {0};
-	double fill = 0, ns = 0, rate = 0;
+	double fill = 0, ns = 0, rate = 0, rated = 0;
 
 	json_number(json_object_get(plan, "fill_bytes"), &fill);
-	if (!json_number(json_object_get(plan, "writing_ns"), &ns) || ns <= 0 ||
+	json_number(json_object_get(plan, "writing_ns"), &ns);
+	json_number(json_object_get(plan, "rate_bytes"), &rated);
+	if ((ns <= 0 && rated <= 0) ||
 		!json_number(
 			json_object_get(plan, "assumed_write_bytes_per_second"), &rate))
 		return;
 	str_puts(&line, "writes ");
 	human_bytes(fill, &line);
-	str_puts(&line, " to purge and fill, and for at most ");
-	human_span((int64_t)ns, &line);
-	str_puts(&line, " as fast as a drive can, which nobody knows before: ");
-	human_bytes(ns, &line); /* 1 GB/s is a byte a ns */
-	str_puts(&line, " for each GB/s; the bound takes ");
-	human_bytes(rate, &line);
-	str_puts(&line, "/s, more than any drive");
+	str_puts(&line, " to purge and fill");
+	if (rated > 0) {
+		str_puts(&line, ", ");
+		human_bytes(rated, &line);
+		str_puts(&line, " at the rates that the suite says");
+	}
+	if (ns > 0) {
+		str_puts(&line, ", and for at most ");
+		human_span((int64_t)ns, &line);
+		str_puts(&line, " as fast as a drive can, which nobody knows before: ");
+		human_bytes(ns, &line); /* 1 GB/s is a byte a ns */
+		str_puts(&line, " for each GB/s; the bound takes ");
+		human_bytes(rate, &line);
+		str_puts(&line, "/s, more than any drive");
+	}
 	fputc('\n', o->file);
 	out_line(o, "%s", str_text(&line));
 	str_fini(&line);

@@ -162,6 +162,7 @@ static const struct column workloads[] = {
 	{"DISTRIBUTION", "distribution", UNIT_TEXT, 0, distribution_of},
 	{"REGION", "region", UNIT_TEXT, 0, region_of},
 	{"IN FLIGHT", "in_flight", UNIT_WHOLE, 0, NULL},
+	{"IOPS OFFERED", "rates_iops", UNIT_TEXTS, 0, NULL},
 	{"ALIGN", "align", UNIT_TEXT, COL_WIDE, NULL},
 	{"CURSORS", "cursors", UNIT_WHOLE, COL_WIDE, NULL},
 	{"WORKERS", "workers", UNIT_WHOLE, COL_WIDE, NULL},

@@ -26,27 +26,47 @@ add_loads(const json_t *loads, const char *before, struct str *out)
 	}
 }
 
-/* The peak of a side is told with its load. The other figures are from there, too, or
- * have theirs in their titles. */
+/* "5 k IOPS": at which rates, where loads were no shares of a maximum. */
 static void
-add_peak_loads(const json_t *row, const char *name, struct str *out)
+add_rates(const json_t *rates, struct str *out)
 {
+	json_t *rate;
+	size_t i;
+
+	json_array_foreach (rates, i, rate) {
+		str_puts(out, i == 0 ? "" : ", ");
+		show_rate(json_number_value(rate), out);
+	}
+}
+
+/* The peak of a side is told with its load, and the highest rate with what it was. The
+ * other figures are from there, too, or have theirs in their titles. */
+static void
+add_peak_loads(const json_t *row, const char *loads, const char *rates, struct str *out)
+{
+	const json_t *list = json_object_get(row, rates);
+
 	if (show_text_is(row, "metric", "peak_iops"))
-		add_loads(json_object_get(row, name), " at ", out);
+		add_loads(json_object_get(row, loads), " at ", out);
+	if (!show_text_is(row, "metric", "iops@rate") || json_array_size(list) == 0)
+		return;
+	str_puts(out, " of ");
+	add_rates(list, out);
+	str_puts(out, " offered");
 }
 
 static void
 figure_a(const json_t *row, struct str *out)
 {
 	show_figure(row, "a", out);
-	add_peak_loads(row, "loads_a", out);
+	add_peak_loads(row, "loads_a", "rates_a", out);
 }
 
 static void
 figure_b(const json_t *row, struct str *out)
 {
 	show_figure(row, "b", out);
-	add_peak_loads(row, "loads_b", out);
+	add_peak_loads(row, "loads_b", "rates_b", out);
 }
 
 static void
@@ -184,11 +204,12 @@ print_side(const struct out *o, const char *name, const json_t *side)
 }
 
 static void
-set_loads(json_t *row, const char *name, const json_t *loads)
+set_loads(json_t *row, const char *name, const json_t *loads, const json_t *rates)
 {
 	struct str text = {0};
 
 	add_loads(loads, "", &text);
+	add_rates(rates, &text);
 	json_object_set_new(row, name, json_string(str_text(&text)));
 	str_fini(&text);
 }
@@ -215,8 +236,10 @@ add_sides(json_t *rows, const json_t *doc)
 		json_object_set(row, "name_a", json_object_get(a, "label"));
 		json_object_set(row, "id_b", json_object_get(b, "id"));
 		json_object_set(row, "name_b", json_object_get(b, "label"));
-		set_loads(row, "load_a", json_object_get(row, "loads_a"));
-		set_loads(row, "load_b", json_object_get(row, "loads_b"));
+		set_loads(row, "load_a", json_object_get(row, "loads_a"),
+			json_object_get(row, "rates_a"));
+		set_loads(row, "load_b", json_object_get(row, "loads_b"),
+			json_object_get(row, "rates_b"));
 	}
 	json_decref(scaled);
 }

@@ -6,6 +6,14 @@
 #include "cli/show.h"
 #include "common/json.h"
 
+/* Whether a point is a load that was offered, and no maximum. */
+static bool
+is_offered(const json_t *point)
+{
+	return json_is_number(json_object_get(point, "load_percent")) ||
+	       json_is_number(json_object_get(point, "offered_iops"));
+}
+
 /* Puts the maximum first: it is measured before the loads, which are shares of it. */
 static void
 put_maximum_first(json_t *curve)
@@ -16,8 +24,7 @@ put_maximum_first(json_t *curve)
 
 	for (int loads = 0; loads < 2; loads++)
 		json_array_foreach (json_object_get(curve, "points"), i, point)
-			if (json_is_number(json_object_get(point, "load_percent")) ==
-				(loads == 1))
+			if (is_offered(point) == (loads == 1))
 				json_array_append(points, point);
 	json_object_set_new(curve, "points", points);
 }

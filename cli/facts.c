@@ -74,7 +74,7 @@ add_latency(const json_t *latency, const char *kind, struct str *out)
 	}
 }
 
-/* "642 k IOPS at 90 %" */
+/* "642 k IOPS at 90 %"; "4.98 k IOPS of 5 k offered" of a rate. */
 static void
 add_load(const json_t *point, struct str *out)
 {
@@ -87,6 +87,10 @@ add_load(const json_t *point, struct str *out)
 	if (json_number(json_object_get(point, "load_percent"), &x)) {
 		str_puts(out, " at ");
 		human_percent(x, out);
+	} else if (json_number(json_object_get(point, "offered_iops"), &x)) {
+		str_puts(out, " of ");
+		human_count(x, out);
+		str_puts(out, " offered");
 	}
 }
 
@@ -190,6 +194,7 @@ facts_print(const struct out *o, const json_t *curve)
 
 	print_point(o, "first", json_object_get(curve, "first"), "response");
 	print_point(o, "peak", json_object_get(curve, "peak"), "service");
+	print_reason(o, "peak", json_text_of(curve, "peak_reason"));
 	print_point(
 		o, "best operating point", json_object_get(curve, "best"), "response");
 	print_reason(o, "best operating point", json_text_of(curve, "best_reason"));
@@ -372,6 +377,19 @@ fall(const json_t *curve, struct str *out)
 	human_percent(load, out);
 }
 
+/* The load of the knee, a rate where there are no shares. */
+static void
+knee(const json_t *curve, struct str *out)
+{
+	const json_t *found = json_object_get(curve, "knee");
+	double x;
+
+	if (json_number(json_object_get(found, "load_percent"), &x))
+		human_percent(x, out);
+	else if (json_number(json_object_get(found, "offered_iops"), &x))
+		show_rate(x, out);
+}
+
 /* The lines are those that the API answers for when none is asked for. */
 static const struct column summary[] = {
 	{"WORKLOAD", "workload", UNIT_TEXT, COL_KEEP, NULL},
@@ -384,7 +402,7 @@ static const struct column summary[] = {
 	{"P99 UNDER 2 ms", "lines", UNIT_TEXT, 0, under_p99},
 	{"P99.9 UNDER 5 ms", "lines", UNIT_TEXT, 0, under_p99_9},
 	{"FALL", "fall/percent", UNIT_TEXT, 0, fall},
-	{"KNEE", "knee/load_percent", UNIT_PERCENT, 0, NULL},
+	{"KNEE", "knee/load_percent", UNIT_PERCENT, 0, knee},
 };
 
 void

@@ -33,12 +33,12 @@ struct followed {
 	double iops; /* live; NAN when not known */
 	double p99_ns;
 	double offered_iops;
-	json_t *kind;	  /* "response" or "service": whose p99 that is; or NULL */
-	json_t *workload; /* text, newer than doc; or NULL */
-	json_t *load;	  /* percent or null */
-	double done;	  /* points, at the last one seen to end; NAN: none was */
-	int64_t done_ns;  /* when that was */
-	double pace_ns;	  /* what a point takes; NAN: not known */
+	json_t *kind;	 /* "response" or "service": whose p99 that is; or NULL */
+	json_t *point;	 /* the last event that told its workload, newer than doc; or
+			    NULL */
+	double done;	 /* points, at the last one seen to end; NAN: none was */
+	int64_t done_ns; /* when that was */
+	double pace_ns;	 /* what a point takes; NAN: not known */
 };
 
 struct progress {
@@ -68,8 +68,7 @@ followed_fini(struct followed *f)
 {
 	json_decref(f->doc);
 	json_decref(f->kind);
-	json_decref(f->workload);
-	json_decref(f->load);
+	json_decref(f->point);
 }
 
 void
@@ -134,8 +133,8 @@ not_running(struct followed *f)
 	f->iops = f->p99_ns = f->offered_iops = (double)NAN;
 	f->done = f->pace_ns = (double)NAN;
 	f->done_ns = 0;
-	json_decref(f->workload);
-	f->workload = NULL;
+	json_decref(f->point);
+	f->point = NULL;
 }
 
 /*
@@ -214,6 +213,9 @@ progress_suite(struct progress *p, const json_t *suite)
 	double sum = phase_ns(suite, "document/ramp/maximum") +
 		     loads * phase_ns(suite, "document/ramp/point");
 
+	/* where only rates are offered there is no maximum */
+	if (phase_ns(suite, "document/ramp/maximum") <= 0)
+		sum = (loads + 1) * phase_ns(suite, "document/ramp/point");
 	if (sum > 0)
 		p->plan_ns = sum / (loads + 1);
 	json_number(json_at(suite, "document/prepare/fill/passes"), &p->fills);
@@ -269,6 +271,24 @@ number_or_nan(const json_t *o, const char *name)
 	return json_number(json_object_get(o, name), &x) ? x : (double)NAN;
 }
 
+/* Whether a member is the same number in both, or one in neither. */
+static bool
+same_number(const json_t *a, const json_t *b, const char *name)
+{
+	const json_t *x = json_object_get(a, name);
+	const json_t *y = json_object_get(b, name);
+
+	return json_is_number(x) || json_is_number(y) ? json_equal(x, y) : true;
+}
+
+/* Whether two events are of one load. */
+static bool
+same_load(const json_t *a, const json_t *b)
+{
+	return strcmp(json_text_of(a, "workload"), json_text_of(b, "workload")) == 0 &&
+	       same_number(a, b, "load_percent") && same_number(a, b, "offered_iops");
+}
+
 static void
 take_live(struct followed *f, const json_t *data)
 {
@@ -276,13 +296,9 @@ take_live(struct followed *f, const json_t *data)
 	bool other = false;
 
 	if (json_text_of(data, "workload")[0] != '\0') {
-		other = f->workload == NULL ||
-			!json_equal(f->workload, json_object_get(data, "workload")) ||
-			!json_equal(f->load, json_object_get(data, "load_percent"));
-		json_decref(f->workload);
-		f->workload = json_incref(json_object_get(data, "workload"));
-		json_decref(f->load);
-		f->load = json_incref(json_object_get(data, "load_percent"));
+		other = !same_load(f->point, data);
+		json_decref(f->point);
+		f->point = json_incref((json_t *)(uintptr_t)data);
 	}
 	/* The figures of a point that has ended are not those of the next. */
 	if (!json_has(data, "iops") && !other)
@@ -307,21 +323,6 @@ progress_event(struct progress *p, const char *name, const json_t *data, bool *r
 	if (f != NULL)
 		take_live(f, data);
 	return true;
-}
-
-/* "4k-random-read 40 %" or "4k-random-read maximum". */
-static void
-add_load(const char *workload, const json_t *load, struct str *out)
-{
-	double percent;
-
-	str_puts(out, workload);
-	if (json_number(load, &percent)) {
-		str_puts(out, " ");
-		human_percent(percent, out);
-	} else if (strcmp(workload, "fill") != 0) {
-		str_puts(out, " maximum");
-	}
 }
 
 /* "29.1 k of 38.1 k IOPS offered, response p99 503 ms, saturated" of a point. */
@@ -383,8 +384,7 @@ run_line(const struct followed *f, const char *name, const json_t *data, struct 
 	} else if (strcmp(name, "run.alarm") == 0) {
 		str_printf(out, "alarm: %s", json_text_of(data, "text"));
 	} else if (strcmp(name, "run.point") == 0) {
-		add_load(json_text_of(data, "workload"),
-			json_object_get(data, "load_percent"), out);
+		show_load(data, out);
 		add_figures(data, out);
 		if (strcmp(json_text_of(data, "state"), "done") != 0)
 			str_printf(out, " [%s]", json_text_of(data, "state"));
@@ -534,8 +534,8 @@ add_live(const struct progress *p, const struct followed *f, json_t *row, int64_
 		put_known(row, "p99_ns", f->p99_ns);
 		put_known(row, "eta_ns", eta_ns(p, f, now_ns));
 	}
-	if (f->workload != NULL && !silent)
-		add_load(json_string_value(f->workload), f->load, &what);
+	if (f->point != NULL && !silent)
+		show_load(f->point, &what);
 	else
 		show_run_what(f->doc, &what);
 	json_put(row, "what", json_string(str_text(&what)));

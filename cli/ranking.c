@@ -213,8 +213,14 @@ print_rankings(const struct out *o, const json_t *rankings)
 
 	json_array_foreach (rankings, i, r) {
 		struct str title = {0};
+		double rate;
 
 		show_figure_title(r, &title);
+		if (json_number(json_object_get(r, "rate_iops"), &rate)) {
+			str_puts(&title, ", ");
+			show_rate(rate, &title);
+			str_puts(&title, " offered");
+		}
 		fputs(i > 0 ? "\n" : "", o->file);
 		out_line(o, "%s by %s (%s is better), %s%s%s",
 			json_text_of(r, "workload"), str_text(&title),

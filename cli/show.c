@@ -224,7 +224,17 @@ show_run_what(const json_t *run, struct str *out)
 	if (json_number(json_object_get(progress, "load_percent"), &load)) {
 		str_puts(out, " ");
 		human_percent(load, out);
+	} else if (json_number(json_object_get(progress, "offered_iops"), &load)) {
+		str_puts(out, " ");
+		show_rate(load, out);
 	}
+}
+
+void
+show_rate(double iops, struct str *out)
+{
+	human_count(iops, out);
+	str_puts(out, " IOPS");
 }
 
 void
@@ -268,13 +278,32 @@ show_add_latency(json_t *points)
 	}
 }
 
+void
+show_load(const json_t *point, struct str *out)
+{
+	double x;
+
+	str_puts(out, json_text_of(point, "workload"));
+	if (json_number(json_object_get(point, "load_percent"), &x)) {
+		str_puts(out, " ");
+		human_percent(x, out);
+	} else if (json_number(json_object_get(point, "offered_iops"), &x)) {
+		str_puts(out, " ");
+		show_rate(x, out);
+	} else if (!show_text_is(point, "workload", "fill")) {
+		str_puts(out, " maximum");
+	}
+}
+
 static void
 load_of(const json_t *point, struct str *out)
 {
-	double percent;
+	double x;
 
-	if (json_number(json_object_get(point, "load_percent"), &percent))
-		human_percent(percent, out);
+	if (json_number(json_object_get(point, "load_percent"), &x))
+		human_percent(x, out);
+	else if (json_number(json_object_get(point, "offered_iops"), &x))
+		str_puts(out, "rate"); /* which one is the next column */
 	else
 		str_puts(out, show_text_is(point, "workload", "fill") ? "" : "max");
 }

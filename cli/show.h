@@ -84,6 +84,11 @@ void show_run_what(const json_t *run, struct str *out);
 void show_run_points(const json_t *run, struct str *out);
 void show_drive_state(const json_t *drive, struct str *out);
 
+/* show_rate appends an offered rate, "5 k IOPS"; show_load which load of which workload a
+ * point or its event is of, "4k-random-read 40 %". */
+void show_rate(double iops, struct str *out);
+void show_load(const json_t *point, struct str *out);
+
 /*
  * show_figure appends a member of a compared or ranked row in the unit that the row
  * names; show_figure_title what people call its metric.

@@ -25,6 +25,7 @@ static const struct column columns[] = {
 	{"MEASURES FOR", "measure_ns", UNIT_SPAN, 0, NULL},
 	{"OVERWRITES ALL", "overwrites", UNIT_TEXT, 0, overwrites_of},
 	{"WRITES FOR", "writing_ns", UNIT_SPAN, 0, NULL},
+	{"WRITES", "rate_bytes", UNIT_BYTES, 0, NULL},
 };
 
 static void
@@ -37,6 +38,9 @@ add_row(json_t *rows, const char *name, const struct suite_cost *cost)
 	json_put(row, "measure_ns", json_integer(cost->measure_ns));
 	json_put(row, "overwrites", json_integer(cost->overwrites));
 	json_put(row, "writing_ns", json_integer(cost->writing_ns));
+	/* only rates say it beforehand */
+	if (cost->rate_bytes > 0)
+		json_put(row, "rate_bytes", json_u64(cost->rate_bytes));
 	json_array_append_new(rows, row);
 }
 
@@ -65,6 +69,12 @@ rows_of(const struct suite *s)
 	return rows;
 }
 
+static bool
+cost_has_rates(const json_t *rows)
+{
+	return json_has(json_array_get(rows, json_array_size(rows) - 1), "rate_bytes");
+}
+
 void
 suite_cost_show(const struct out *o, const json_t *doc)
 {
@@ -81,6 +91,9 @@ suite_cost_show(const struct out *o, const json_t *doc)
 		out_line(o, "Bytes: so many times the capacity, and what the drive "
 			    "writes in that "
 			    "time at its own speed.");
+		if (cost_has_rates(rows))
+			out_line(o, "WRITES is what rates write that are offered as they "
+				    "are, whatever the drive's speed.");
 		out_line(o, "ssdlab campaign plan tells both of a drive.");
 		json_decref(rows);
 		suite_fini(s);

@@ -102,16 +102,22 @@ static json_t *
 ramp_to_json(const struct ramp *r)
 {
 	json_t *o = json_object();
-	json_t *loads = json_array();
+	json_t *list = json_array();
 
-	json_put(o, "maximum_warmup_ns", json_u64((uint64_t)r->maximum_warmup_ns));
-	json_put(o, "maximum_measure_ns", json_u64((uint64_t)r->maximum_measure_ns));
 	json_put(o, "warmup_ns", json_u64((uint64_t)r->warmup_ns));
 	json_put(o, "measure_ns", json_u64((uint64_t)r->measure_ns));
 	json_put(o, "arrivals", json_string(arrivals_name(r->arrivals)));
+	if (r->n_rates > 0) {
+		for (size_t i = 0; i < r->n_rates; i++)
+			json_array_append_new(list, json_real(r->rate_iops[i]));
+		json_put(o, "rates_iops", list);
+		return o;
+	}
+	json_put(o, "maximum_warmup_ns", json_u64((uint64_t)r->maximum_warmup_ns));
+	json_put(o, "maximum_measure_ns", json_u64((uint64_t)r->maximum_measure_ns));
 	for (size_t i = 0; i < r->n_loads; i++)
-		json_array_append_new(loads, json_real(r->load_percent[i]));
-	json_put(o, "load_percent", loads);
+		json_array_append_new(list, json_real(r->load_percent[i]));
+	json_put(o, "load_percent", list);
 	return o;
 }
 
@@ -174,51 +180,87 @@ program_to_json(const struct program *p)
 	return o;
 }
 
-static int
-read_loads(const json_t *o, const char *at, struct ramp *r, struct err *e)
-{
-	json_t *loads;
+/* A list of loads or rates, each above 0 and at most max of its unit. */
+struct points {
+	const char *name, *unit;
+	double max;
+};
 
-	if (json_need_array(o, at, "load_percent", &loads, e) != 0)
+static int
+read_points(const json_t *o, const char *at, const struct points *p,
+	double ret_x[RAMP_POINTS_MAX], size_t *ret_n, struct err *e)
+{
+	json_t *list;
+
+	if (json_need_array(o, at, p->name, &list, e) != 0)
 		return -1;
-	if (json_array_size(loads) > RAMP_POINTS_MAX) {
+	if (json_array_size(list) > RAMP_POINTS_MAX) {
 		err_set(e, ERR_INVALID, "a ramp has at most %d load points",
 			RAMP_POINTS_MAX);
-		return err_at(e, "%s/load_percent", at);
+		return err_at(e, "%s/%s", at, p->name);
 	}
-	for (size_t i = 0; i < json_array_size(loads); i++) {
-		double x = json_number_value(json_array_get(loads, i));
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		double x = json_number_value(json_array_get(list, i));
 
-		if (!(x > 0 && x <= LOAD_PERCENT_MAX)) {
+		if (!(x > 0 && x <= p->max)) {
 			err_set(e, ERR_INVALID,
-				"a load is a number above 0, at most %d percent",
-				LOAD_PERCENT_MAX);
-			return err_at(e, "%s/load_percent/%zu", at, i);
+				"a load is a number above 0, at most %.0f %s", p->max,
+				p->unit);
+			return err_at(e, "%s/%s/%zu", at, p->name, i);
 		}
-		r->load_percent[r->n_loads++] = x;
+		ret_x[(*ret_n)++] = x;
 	}
 	return 0;
 }
 
+/* A ramp of rates has no maximum. */
 static int
-ramp_from_json(const json_t *o, const char *at, struct ramp *r, struct err *e)
+rates_from_json(const json_t *o, const char *at, struct ramp *r, struct err *e)
+{
+	static const char *const names[] = {
+		"warmup_ns", "measure_ns", "arrivals", "rates_iops", NULL};
+	static const struct points rates = {
+		"rates_iops", "I/Os per second", RAMP_RATE_MAX};
+
+	if (json_only(o, at, names, e) != 0 ||
+		read_points(o, at, &rates, r->rate_iops, &r->n_rates, e) != 0)
+		return -1;
+	if (r->n_rates > 0)
+		return 0;
+	err_set(e, ERR_INVALID, "there is no rate");
+	return err_at(e, "%s/rates_iops", at);
+}
+
+static int
+loads_from_json(const json_t *o, const char *at, struct ramp *r, struct err *e)
 {
 	static const char *const names[] = {"maximum_warmup_ns", "maximum_measure_ns",
 		"warmup_ns", "measure_ns", "arrivals", "load_percent", NULL};
-	size_t arrivals;
+	static const struct points loads = {"load_percent", "percent", LOAD_PERCENT_MAX};
 
 	if (json_only(o, at, names, e) != 0 ||
 		need_duration(o, at, "maximum_warmup_ns", 0, &r->maximum_warmup_ns, e) !=
 			0 ||
 		need_duration(o, at, "maximum_measure_ns", MEASURE_MIN_NS,
-			&r->maximum_measure_ns, e) != 0 ||
+			&r->maximum_measure_ns, e) != 0)
+		return -1;
+	return read_points(o, at, &loads, r->load_percent, &r->n_loads, e);
+}
+
+static int
+ramp_from_json(const json_t *o, const char *at, struct ramp *r, struct err *e)
+{
+	size_t arrivals;
+
+	if ((json_has(o, "rates_iops") ? rates_from_json : loads_from_json)(
+		    o, at, r, e) != 0 ||
 		need_duration(o, at, "warmup_ns", 0, &r->warmup_ns, e) != 0 ||
 		need_duration(o, at, "measure_ns", MEASURE_MIN_NS, &r->measure_ns, e) !=
 			0 ||
 		need_name(o, at, "arrivals", arrivals_names, &arrivals, e) != 0)
 		return -1;
 	r->arrivals = (enum arrivals)arrivals;
-	return read_loads(o, at, r, e);
+	return 0;
 }
 
 /* The member "unless", which may be missing. */

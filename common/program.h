@@ -22,7 +22,14 @@ struct err;
 
 enum arrivals { ARRIVALS_POISSON, ARRIVALS_FIXED };
 
-/* The load points of a workload: an uncontrolled maximum, then percentages of it. */
+/* The highest rate that can be asked for, I/Os per second. */
+#define RAMP_RATE_MAX 100000000
+
+/*
+ * The load points of a workload: an uncontrolled maximum, then percentages of it; or
+ * rates that are offered as they are, without a maximum. Where there are rates there are
+ * no percentages, and the times of the maximum are 0.
+ */
 struct ramp {
 	int64_t maximum_warmup_ns;
 	int64_t maximum_measure_ns;
@@ -31,6 +38,8 @@ struct ramp {
 	enum arrivals arrivals;
 	double load_percent[RAMP_POINTS_MAX];
 	size_t n_loads;
+	double rate_iops[RAMP_POINTS_MAX];
+	size_t n_rates;
 };
 
 enum step_kind { STEP_IDENTIFY, STEP_PURGE, STEP_FILL, STEP_WORKLOAD, STEP_ROUNDS };

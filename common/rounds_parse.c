@@ -75,6 +75,17 @@ complete(const json_t *w, const struct usual *usual)
 	return whole;
 }
 
+static int
+check_rates(const json_t *o, const char *at, struct err *e)
+{
+	if (!json_has(o, "rates_iops"))
+		return 0;
+	err_set(e, ERR_INVALID,
+		"a cell keeps its I/Os in flight, and is offered no rate");
+	err_fix(e, "rates are for the workloads of a suite with \"ramp\"");
+	return err_at(e, "%s/rates_iops", at);
+}
+
 /* What is chosen from another test is said nowhere. */
 static int
 check_chosen(const json_t *o, const char *at, struct err *e)
@@ -107,6 +118,7 @@ read_cell(const json_t *o, const char *at, const struct usual *usual,
 		read_time(o, at, "poll_health", POLL_MIN_NS, &c->poll_health_ns, e) !=
 			0 ||
 		json_need_object(o, at, "workload", &w, e) != 0 ||
+		check_rates(w, below, e) != 0 ||
 		(usual->chosen && check_chosen(w, below, e) != 0))
 		return -1;
 	if (t.measure_ns == 0) {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/err.h"
 #include "common/json.h"
 #include "common/parse.h"
@@ -16,9 +15,6 @@
 #define PASSES_MAX 8
 /* Regions end on a multiple of this, so that any usual block size divides them. */
 #define REGION_ALIGN (1U << 20)
-/* A point shorter than this has no rate worth the name; longer ones are soak tests. */
-#define MEASURE_MIN_NS (100 * NS_PER_MS)
-#define PHASE_MAX_NS (24 * 3600 * NS_PER_S)
 
 int
 suite_bad(struct err *e, const char *at, const char *text)
@@ -202,97 +198,6 @@ read_data(const json_t *doc, struct data_shares *d, struct err *e)
 }
 
 static int
-read_phase(const json_t *o, const char *at, const char *name, int64_t min_ns,
-	int64_t *ret_ns, struct err *e)
-{
-	char low[40];
-	const char *text;
-
-	if (json_need_text(o, at, name, &text, e) != 0)
-		return -1;
-	if (parse_duration(text, ret_ns, e) != 0)
-		return err_at(e, "%s/%s", at, name);
-	if (*ret_ns >= min_ns && *ret_ns <= PHASE_MAX_NS)
-		return 0;
-	err_set(e, ERR_INVALID, "\"%s\" must be from %s to 24h", name,
-		format_duration(min_ns, low, sizeof(low)));
-	return err_at(e, "%s/%s", at, name);
-}
-
-/* The two times of "maximum" or "point". */
-static int
-read_times(const json_t *ramp, const char *name, int64_t *ret_warmup_ns,
-	int64_t *ret_measure_ns, struct err *e)
-{
-	static const char *const names[] = {"warmup", "measure", NULL};
-	char at[40];
-	json_t *o;
-
-	snprintf(at, sizeof(at), "/ramp/%s", name);
-	if (json_need_object(ramp, "/ramp", name, &o, e) != 0 ||
-		json_only(o, at, names, e) != 0 ||
-		read_phase(o, at, "warmup", 0, ret_warmup_ns, e) != 0)
-		return -1;
-	return read_phase(o, at, "measure", MEASURE_MIN_NS, ret_measure_ns, e);
-}
-
-static int
-read_loads(const json_t *ramp, struct ramp *r, struct err *e)
-{
-	json_t *list, *item;
-	size_t i;
-
-	if (json_need_array(ramp, "/ramp", "load", &list, e) != 0)
-		return -1;
-	if (json_array_size(list) > RAMP_POINTS_MAX)
-		return suite_bad(e, "/ramp/load", "a ramp has at most 64 load points");
-	json_array_foreach (list, i, item) {
-		double *x = &r->load_percent[i];
-
-		if (!json_is_string(item)) {
-			err_set(e, ERR_INVALID, "a load is a text such as \"70%%\"");
-			return err_at(e, "/ramp/load/%zu", i);
-		}
-		if (parse_percent(json_string_value(item), x, e) != 0)
-			return err_at(e, "/ramp/load/%zu", i);
-		if (*x < 1 || *x > 200) {
-			err_set(e, ERR_INVALID, "a load is from 1%% to 200%%");
-			return err_at(e, "/ramp/load/%zu", i);
-		}
-		if (i > 0 && *x <= x[-1]) {
-			err_set(e, ERR_INVALID, "loads must rise");
-			return err_at(e, "/ramp/load/%zu", i);
-		}
-	}
-	r->n_loads = json_array_size(list);
-	return 0;
-}
-
-static int
-read_ramp(const json_t *doc, struct ramp *r, struct err *e)
-{
-	static const char *const names[] = {"maximum", "point", "arrivals", "load", NULL};
-	const char *arrivals = "poisson";
-	json_t *ramp;
-
-	if (json_need_object(doc, "", "ramp", &ramp, e) != 0 ||
-		json_only(ramp, "/ramp", names, e) != 0 ||
-		read_times(ramp, "maximum", &r->maximum_warmup_ns, &r->maximum_measure_ns,
-			e) != 0 ||
-		read_times(ramp, "point", &r->warmup_ns, &r->measure_ns, e) != 0)
-		return -1;
-	if (json_has(ramp, "arrivals") &&
-		json_need_text(ramp, "/ramp", "arrivals", &arrivals, e) != 0)
-		return -1;
-	if (strcmp(arrivals, "poisson") != 0 && strcmp(arrivals, "fixed") != 0)
-		return suite_bad(e, "/ramp/arrivals",
-			"\"arrivals\" must be \"poisson\" or \"fixed\"");
-	r->arrivals = strcmp(arrivals, "poisson") == 0 ? ARRIVALS_POISSON
-						       : ARRIVALS_FIXED;
-	return read_loads(ramp, r, e);
-}
-
-static int
 read_workloads(const json_t *doc, struct suite *s, struct err *e)
 {
 	json_t *list, *item;
@@ -306,7 +211,9 @@ read_workloads(const json_t *doc, struct suite *s, struct err *e)
 		char at[40];
 
 		snprintf(at, sizeof(at), "/workloads/%zu", i);
-		if (workload_parse(item, at, &s->workloads[i], e) != 0)
+		if (workload_parse(item, at, &s->workloads[i], e) != 0 ||
+			(json_has(item, "rates_iops") &&
+				suite_rates_read(item, at, &s->rates[i], e) != 0))
 			return -1;
 		/* the points of a fill are stored under this name */
 		if (strcmp(s->workloads[i].id, "fill") == 0) {
@@ -333,7 +240,7 @@ read_form(const json_t *doc, struct suite *s, struct err *e)
 	static const char *const ramp_only[] = {"prepare", "ramp", "workloads", NULL};
 
 	if (!json_has(doc, "tests"))
-		return read_ramp(doc, &s->ramp, e) != 0 ? -1 : read_workloads(doc, s, e);
+		return read_workloads(doc, s, e) != 0 ? -1 : suite_ramp_read(doc, s, e);
 	for (size_t i = 0; ramp_only[i] != NULL; i++) {
 		if (!json_has(doc, ramp_only[i]))
 			continue;
@@ -439,8 +346,10 @@ suite_choose(struct suite *s, const char (*ids)[WORKLOAD_ID_MAX], size_t n, stru
 	if (s->n_tests > 0)
 		return suite_tests_choose(s, ids, n, e);
 	for (size_t i = 0; i < s->n_workloads; i++)
-		if (listed(s->workloads[i].id, ids, n))
+		if (listed(s->workloads[i].id, ids, n)) {
+			s->rates[kept] = s->rates[i];
 			s->workloads[kept++] = s->workloads[i];
+		}
 	s->n_workloads = kept;
 	return 0;
 }
@@ -605,7 +514,7 @@ suite_compile(const struct suite *s, const struct suite_drive *d, struct program
 	for (size_t i = 0; i < s->n_workloads; i++, step++) {
 		step->kind = STEP_WORKLOAD;
 		step->workload = s->workloads[i];
-		step->ramp = s->ramp;
+		suite_ramp_of(s, i, &step->ramp);
 	}
 	step = suite_tests_compile(s, d, step);
 	ret_p->n_steps = (size_t)(step - ret_p->steps);

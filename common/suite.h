@@ -43,6 +43,12 @@ struct suite_test {
 	struct rounds rounds;	/* owned by the suite */
 };
 
+/* Rates that are offered to a workload as they are, I/Os per second, rising. */
+struct suite_rates {
+	double iops[RAMP_POINTS_MAX];
+	size_t n; /* 0: it has the loads of the ramp */
+};
+
 struct suite {
 	char name[SUITE_NAME_MAX]; /* [a-z0-9][a-z0-9-]* */
 	uint32_t version;	   /* from 1 */
@@ -58,8 +64,9 @@ struct suite {
 	struct data_shares data; /* of the fill and of all workloads */
 	struct ramp ramp;
 	struct workload workloads[SUITE_WORKLOADS_MAX];
-	size_t n_workloads;	  /* 0: it has tests */
-	struct suite_test *tests; /* owned */
+	struct suite_rates rates[SUITE_WORKLOADS_MAX]; /* of each workload */
+	size_t n_workloads;			       /* 0: it has tests */
+	struct suite_test *tests;		       /* owned */
 	size_t n_tests;
 };
 
@@ -78,7 +85,9 @@ struct suite_cost {
 	int64_t duration_ns;
 	int64_t measure_ns; /* of that, all points, warm-up and pauses included */
 	int64_t writing_ns; /* what points write at most, as time of writes at full speed,
-			       of tests before stop_capacities */
+			       of tests before stop_capacities, without rates */
+	uint64_t rate_bytes;  /* of write_bytes, what points of rates write at most,
+				 whatever the speed of the drive */
 	uint64_t write_bytes; /* fill exactly; a purge as one pass of a fill; workloads
 				 and all rounds at most, by write_bytes_per_s */
 	uint64_t fill_bytes;  /* of that, purges and fills */
@@ -107,6 +116,10 @@ int suite_choose(
 
 /* suite_fini frees what s owns. */
 void suite_fini(struct suite *s);
+
+/* suite_wants_maximum says whether the maximum of any workload is measured: of one that
+ * has no rates. */
+bool suite_wants_maximum(const struct suite *s);
 
 /* suite_writes says whether a run of s writes to its drive at all. */
 bool suite_writes(const struct suite *s);

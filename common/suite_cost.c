@@ -22,6 +22,8 @@ add(struct suite_cost *sum, const struct suite_cost *x)
 	sum->duration_ns = plus(sum->duration_ns, x->duration_ns);
 	sum->measure_ns = plus(sum->measure_ns, x->measure_ns);
 	sum->writing_ns = plus(sum->writing_ns, x->writing_ns);
+	sum->rate_bytes = (uint64_t)plus(
+		(int64_t)sum->rate_bytes, (int64_t)x->rate_bytes);
 	sum->write_bytes = (uint64_t)plus(
 		(int64_t)sum->write_bytes, (int64_t)x->write_bytes);
 	sum->fill_bytes = (uint64_t)plus(
@@ -38,6 +40,7 @@ struct work {
 	double measure_ns, writing_ns; /* of all points */
 	double round_ns;	       /* of writing_ns, of one round */
 	double stop_bytes;
+	double rate_bytes; /* what points of rates write, beside writing_ns */
 	uint32_t points;
 };
 
@@ -58,7 +61,8 @@ cost_of(const struct work *w, const struct suite_drive *d, uint64_t fill_bytes_p
 			fill / (double)fill_bytes_per_s * 1e9 + w->measure_ns),
 		.measure_ns = suite_count(w->measure_ns),
 		.writing_ns = suite_count(w->writing_ns),
-		.write_bytes = (uint64_t)suite_count(fill + measured),
+		.rate_bytes = (uint64_t)suite_count(w->rate_bytes),
+		.write_bytes = (uint64_t)suite_count(fill + measured + w->rate_bytes),
 		.fill_bytes = (uint64_t)suite_count(fill),
 		.overwrites = overwrites,
 		.points = w->fill_passes + w->points,
@@ -68,17 +72,20 @@ cost_of(const struct work *w, const struct suite_drive *d, uint64_t fill_bytes_p
 static struct work
 work_of_workload(const struct ramp *r, const struct workload *w)
 {
-	double maximum_ns = (double)(r->maximum_warmup_ns + r->maximum_measure_ns);
 	double point_ns = (double)(r->warmup_ns + r->measure_ns);
 	/* ns at full load; above 100 % no more is written */
-	double loaded_ns = maximum_ns;
+	double loaded_ns = (double)(r->maximum_warmup_ns + r->maximum_measure_ns);
+	double rates_iops = 0;
 
 	for (size_t i = 0; i < r->n_loads; i++)
 		loaded_ns += point_ns *
 			     (r->load_percent[i] < 100 ? r->load_percent[i] / 100 : 1);
-	return (struct work){.measure_ns = maximum_ns + point_ns * (double)r->n_loads,
+	for (size_t i = 0; i < r->n_rates; i++)
+		rates_iops += r->rate_iops[i];
+	return (struct work){.measure_ns = suite_ramp_ns(r),
 		.writing_ns = workload_written_part(w) * loaded_ns,
-		.points = (uint32_t)(1 + r->n_loads)};
+		.rate_bytes = rates_iops * point_ns / 1e9 * workload_written_bytes(w),
+		.points = (uint32_t)((r->n_rates == 0) + r->n_loads + r->n_rates)};
 }
 
 static struct work
@@ -109,11 +116,14 @@ suite_part_cost(const struct suite *s, size_t part, const struct suite_drive *d,
 	struct suite_cost *ret_cost)
 {
 	struct work w = {0};
+	struct ramp ramp;
 
-	if (s->n_tests == 0)
-		w = work_of_workload(&s->ramp, &s->workloads[part]);
-	else if (suite_test_is_possible(s, part, d))
+	if (s->n_tests == 0) {
+		suite_ramp_of(s, part, &ramp);
+		w = work_of_workload(&ramp, &s->workloads[part]);
+	} else if (suite_test_is_possible(s, part, d)) {
 		w = work_of_test(&s->tests[part], d);
+	}
 	cost_of(&w, d, fill_bytes_per_s, write_bytes_per_s, ret_cost);
 }
 

@@ -22,6 +22,20 @@ int suite_read_fill(
 /* suite_fill_step makes step a fill. */
 void suite_fill_step(const struct suite_fill *f, struct step *step);
 
+/* suite_rates_read reads "rates_iops" of the workload o. ERR_INVALID with pointer. */
+int suite_rates_read(
+	const json_t *o, const char *at, struct suite_rates *ret_r, struct err *e);
+
+/* suite_ramp_read reads "ramp", once the workloads are known. ERR_INVALID with pointer.
+ */
+int suite_ramp_read(const json_t *doc, struct suite *s, struct err *e);
+
+/* suite_ramp_of makes the ramp of workload i: that of the suite, or its own rates. */
+void suite_ramp_of(const struct suite *s, size_t i, struct ramp *ret_r);
+
+/* suite_ramp_ns returns how long all points of r last. */
+double suite_ramp_ns(const struct ramp *r);
+
 /* suite_tests_read reads "tests". ERR_INVALID with pointer. */
 int suite_tests_read(const json_t *doc, struct suite *s, struct err *e);
 

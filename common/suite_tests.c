@@ -322,11 +322,13 @@ too_long(double ns, const char *fix, struct err *e)
 int
 suite_check_time(const struct suite *s, struct err *e)
 {
-	const struct ramp *r = &s->ramp;
-	double ns = (double)(r->maximum_warmup_ns + r->maximum_measure_ns) +
-		    (double)(r->warmup_ns + r->measure_ns) * (double)r->n_loads;
+	struct ramp r;
+	double ns = 0;
 
-	ns *= (double)s->n_workloads;
+	for (size_t i = 0; i < s->n_workloads; i++) {
+		suite_ramp_of(s, i, &r);
+		ns += suite_ramp_ns(&r);
+	}
 	if (ns > (double)SUITE_RUN_MAX_NS) {
 		too_long(ns, "measure shorter, or fewer loads or workloads", e);
 		return err_at(e, "/ramp");

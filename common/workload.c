@@ -76,21 +76,38 @@ workload_operations(const struct workload *w)
 	return operations;
 }
 
+/* The mean bytes that an I/O reads, or writes and zeroes. */
+static void
+mean_bytes(const struct workload *w, double *ret_read, double *ret_written)
+{
+	*ret_read = *ret_written = 0;
+	for (size_t i = 0; i < w->n_streams; i++) {
+		const struct flow *s = &w->streams[i];
+		double share = w->n_streams == 1 ? 1 : s->share_percent / 100;
+
+		*ret_read += share * s->read_percent / 100 * flow_mean_bytes(s, DIR_READ);
+		if (s->operation != OP_TRIM)
+			*ret_written += share * (100 - s->read_percent) / 100 *
+					flow_mean_bytes(s, DIR_WRITE);
+	}
+}
+
 double
 workload_written_part(const struct workload *w)
 {
-	double read = 0;
-	double written = 0;
+	double read, written;
 
-	for (size_t i = 0; i < w->n_streams; i++) {
-		const struct flow *s = &w->streams[i];
-
-		read += s->share_percent * s->read_percent * flow_mean_bytes(s, DIR_READ);
-		if (s->operation != OP_TRIM)
-			written += s->share_percent * (100 - s->read_percent) *
-				   flow_mean_bytes(s, DIR_WRITE);
-	}
+	mean_bytes(w, &read, &written);
 	return written > 0 ? written / (read + written) : 0;
+}
+
+double
+workload_written_bytes(const struct workload *w)
+{
+	double read, written;
+
+	mean_bytes(w, &read, &written);
+	return written;
 }
 
 uint32_t
@@ -290,8 +307,8 @@ parse_streams(const json_t *o, const char *at, struct workload *w, struct err *e
 int
 workload_parse(const json_t *o, const char *at, struct workload *ret_w, struct err *e)
 {
-	static const char *const names[] = {
-		"id", FLOW_MEMBERS, "streams", "in_flight", "workers", NULL};
+	static const char *const names[] = {"id", FLOW_MEMBERS, "streams", "in_flight",
+		"workers", "rates_iops", NULL};
 	static const char *const members[] = {FLOW_MEMBERS};
 
 	memset(ret_w, 0, sizeof(*ret_w));

@@ -59,6 +59,9 @@ bool workload_writes(const struct workload *w);
  * read, written or zeroed, 0..1; trims are none of it. */
 double workload_written_part(const struct workload *w);
 
+/* workload_written_bytes returns the mean bytes that an I/O writes or zeroes. */
+double workload_written_bytes(const struct workload *w);
+
 /* workload_unit returns the most bytes that all offsets and lengths of the workload are
  * multiples of, counted from the start of its region. */
 uint32_t workload_unit(const struct workload *w);
@@ -89,8 +92,8 @@ int workload_fits(const struct workload *w, uint64_t length, uint32_t logical_bl
 int workload_need_id(const json_t *o, const char *at, const char *name,
 	char ret_id[WORKLOAD_ID_MAX], struct err *e);
 
-/* workload_parse reads the human form of a suite: units in texts, defaults filled in.
- * ERR_INVALID with pointer. */
+/* workload_parse reads the human form of a suite: units in texts, defaults filled in. The
+ * member "rates_iops" is left to those who know of rates. ERR_INVALID with pointer. */
 int workload_parse(
 	const json_t *o, const char *at, struct workload *ret_w, struct err *e);
 

@@ -257,12 +257,14 @@ add_load(json_t *list, double load)
 	json_array_insert_new(list, i, result_real(load));
 }
 
-/* The loads of the points that a figure of a side is from; of foreign ones they need not
- * be known, and are left out. */
-static json_t *
-loads_json(const struct side *s, enum figure f, const char *workload)
+/* Puts the loads, or rates, of the points that a figure of a side is from; of foreign
+ * ones they need not be known, and are left out. */
+static void
+put_loads(json_t *o, const struct side *s, enum figure f, const char *workload)
 {
-	json_t *list = json_array();
+	json_t *loads = json_array();
+	json_t *rates = json_array();
+	char name[16];
 
 	for (size_t i = 0; i < s->n && s->letter != 'x'; i++) {
 		const struct result_curve *c = result_curve(s->runs[i], workload);
@@ -270,9 +272,25 @@ loads_json(const struct side *s, enum figure f, const char *workload)
 							: NULL;
 
 		if (p != NULL)
-			add_load(list, p->load_percent);
+			add_load(curve_is_rate(p) ? rates : loads, curve_load(p));
 	}
-	return list;
+	snprintf(name, sizeof(name), "loads_%s", s->name);
+	json_put(o, name, loads);
+	snprintf(name, sizeof(name), "rates_%s", s->name);
+	json_put(o, name, rates);
+}
+
+/* Whether any run of a side can have the figure. */
+static bool
+applies(const struct side *s, enum figure f, const char *workload)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct result_curve *c = result_curve(s->runs[i], workload);
+
+		if (c != NULL && figure_applies(f, c->points, c->n))
+			return true;
+	}
+	return false;
 }
 
 /* The flags of the points that a figure of a side is from, and of a foreign one what
@@ -324,14 +342,17 @@ workload_json(
 		struct comparison x;
 		json_t *metric;
 
+		if (!applies(a, (enum figure)f, workload) &&
+			!applies(b, (enum figure)f, workload))
+			continue;
 		compare_sets(
 			xa, n_a, xb, n_b, figure_higher_is_better((enum figure)f), &x);
 		*tests += x.n_a > 1 && x.n_b > 1;
 		metric = metric_json((enum figure)f, &x);
 		put_range(metric, "minimum_a", "maximum_a", xa, n_a);
 		put_range(metric, "minimum_b", "maximum_b", xb, n_b);
-		json_put(metric, "loads_a", loads_json(a, (enum figure)f, workload));
-		json_put(metric, "loads_b", loads_json(b, (enum figure)f, workload));
+		put_loads(metric, a, (enum figure)f, workload);
+		put_loads(metric, b, (enum figure)f, workload);
 		json_put(metric, "flags_a",
 			marks_json(a, (enum figure)f, workload, flags_a));
 		json_put(metric, "flags_b",

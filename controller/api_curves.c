@@ -96,10 +96,11 @@ static void
 put_facts(json_t *o, const struct result_curve *c)
 {
 	struct curve_facts f = {0};
-	const char *why = curve_find(c->points, c->n, &f) ? NULL : f.no_best;
 
-	json_put(o, "first", fact_json(c, f.first, why));
-	json_put(o, "peak", fact_json(c, f.peak, why));
+	curve_find(c->points, c->n, &f);
+	json_put(o, "first", fact_json(c, f.first, f.no_first));
+	json_put(o, "peak", fact_json(c, f.peak, f.no_peak));
+	json_put(o, "peak_reason", json_string(f.no_peak != NULL ? f.no_peak : ""));
 	json_put(o, "best", fact_json(c, f.best, f.no_best));
 	json_put(o, "best_reason", json_string(f.no_best != NULL ? f.no_best : ""));
 	json_put(o, "fall", fall_json(c, &f));

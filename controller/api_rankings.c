@@ -46,6 +46,7 @@ struct place {
 struct ranking {
 	enum figure figure;
 	const char *suite, *workload;
+	double rate_iops; /* of the figure, which the suite says; NAN: it is of no rate */
 	struct place *places; /* owned */
 	size_t n;
 	json_t *excluded; /* owned until it goes into the answer */
@@ -85,6 +86,18 @@ place_of(struct ranking *k, const struct result *r)
 	return new_place(k, r);
 }
 
+/* Why a run with points of the workload has no value. New reference. */
+static json_t *
+why_no_value(const struct ranking *k, const struct result_curve *c)
+{
+	if (figure_applies(k->figure, c->points, c->n))
+		return json_sprintf("too few I/Os support %s", figure_name(k->figure));
+	if (c->n > 0 && curve_is_rate(&c->points[0]))
+		return json_sprintf("rates were offered as they are: %s tells more of it",
+			figure_name(FIGURE_RATE_IOPS));
+	return json_string("all its loads are shares of a maximum");
+}
+
 /* Puts a run of the ranking's suite in its place, or says why it has none. */
 static void
 enter(struct ranking *k, const struct result *r)
@@ -105,8 +118,7 @@ enter(struct ranking *k, const struct result *r)
 		return;
 	}
 	if (!isfinite(value)) {
-		exclude(k, r,
-			json_sprintf("too few I/Os support %s", figure_name(k->figure)));
+		exclude(k, r, why_no_value(k, c));
 		return;
 	}
 	p = place_of(k, r);
@@ -116,6 +128,8 @@ enter(struct ranking *k, const struct result *r)
 				"its drive has %d newer ones, which count", COMPARE_MAX));
 		return;
 	}
+	if (curve_is_rate(figure_point(k->figure, c->points, c->n)))
+		k->rate_iops = curve_load(figure_point(k->figure, c->points, c->n));
 	p->flags |= result_flags(c, k->figure);
 	p->runs[p->n] = r;
 	p->values[p->n++] = value;
@@ -237,6 +251,7 @@ ranking_json(struct ranking *k, bool scaled)
 	json_put(o, "title", json_string(figure_title(k->figure)));
 	json_put(o, "unit", json_string(figure_unit(k->figure)));
 	json_put(o, "better", json_string(figure_better(k->figure)));
+	json_put(o, "rate_iops", result_real(k->rate_iops));
 	json_put(o, "workload", json_string(k->workload));
 	json_put(o, "suite", json_string(k->suite));
 	json_put(o, "scaled", json_boolean(scaled));
@@ -253,7 +268,10 @@ static json_t *
 rank(const struct result_list *l, const struct elsewheres *x, enum figure f,
 	const struct result *r, const char *workload)
 {
-	struct ranking k = {.figure = f, .suite = r->suite, .workload = workload};
+	struct ranking k = {.figure = f,
+		.suite = r->suite,
+		.workload = workload,
+		.rate_iops = (double)NAN};
 	json_t *o;
 
 	k.excluded = json_array();

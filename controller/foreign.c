@@ -421,7 +421,8 @@ foreign_result(const struct foreign *f, int64_t id, struct result_list *ret_l)
 		c->points = xrealloc(c->points, c->n + 1, sizeof(*c->points));
 		c->points[c->n++] = (struct curve_point){.point = (uint32_t)i + 1,
 			.load_percent = p->load_percent,
-			.offered_iops = p->offered_iops,
+			.offered_iops = isfinite(p->load_percent) ? p->offered_iops
+								  : (double)NAN,
 			.iops = p->iops,
 			.bytes_per_second = p->bytes_per_second,
 			.service = {p->lat_mean_ns, p->lat_p50_ns, p->lat_p99_ns,

@@ -191,8 +191,8 @@ int
 ledger_point(struct tx *t, const struct origin *o, uint64_t seq, const json_t *doc,
 	struct err *e)
 {
-	static const char *const names[] = {
-		"step", "point", "state", "workload", "load_percent", NULL};
+	static const char *const names[] = {"step", "point", "state", "workload",
+		"load_percent", "offered_iops", NULL};
 	const json_t *trims = json_object_get(json_object_get(doc, "others"), "trim");
 	uint64_t trimmed = count_of(json_object_get(trims, "bytes"));
 	bool fill = strcmp(json_text_of(doc, "workload"), "fill") == 0;
@@ -303,6 +303,7 @@ describe(const char *kind, const json_t *detail, struct str *out)
 {
 	const char *state = json_text_of(detail, "state");
 	const json_t *load = json_object_get(detail, "load_percent");
+	const json_t *rate = json_object_get(detail, "offered_iops");
 
 	if (strcmp(kind, "purge") == 0) {
 		str_puts(out, "purge ");
@@ -314,6 +315,8 @@ describe(const char *kind, const json_t *detail, struct str *out)
 		str_puts(out, json_text_of(detail, "workload"));
 		if (json_is_number(load))
 			str_printf(out, " at %g %%", json_number_value(load));
+		else if (json_is_number(rate))
+			str_printf(out, " at %.0f IOPS", json_number_value(rate));
 	} else if (strcmp(kind, "unknown") == 0) {
 		str_puts(out, json_text_of(detail, "why"));
 	} else {

@@ -266,7 +266,8 @@ add_progress(struct tx *t, uint32_t points, int64_t attempt, json_t *doc, struct
 		return -1;
 	json_put(o, "points_done", json_integer(done));
 	if (tx_query(t, &c, e,
-		    "SELECT workload, load_percent FROM point WHERE attempt_id = ?1"
+		    "SELECT workload, load_percent, offered_iops FROM point WHERE "
+		    "attempt_id = ?1"
 		    " AND state = 'running' ORDER BY point DESC LIMIT 1",
 		    "i", attempt) != 0)
 		return -1;
@@ -275,6 +276,8 @@ add_progress(struct tx *t, uint32_t points, int64_t attempt, json_t *doc, struct
 		json_put(o, "workload", json_string(cur_text(c, 0)));
 		json_put(o, "load_percent",
 			cur_null(c, 1) ? json_null() : json_real(cur_real(c, 1)));
+		json_put(o, "offered_iops",
+			cur_null(c, 2) ? json_null() : json_real(cur_real(c, 2)));
 	}
 	cur_close(c);
 	return rc < 0 ? -1 : 0;

@@ -369,6 +369,7 @@ plan_drive_doc(const struct resolved *r, size_t i, const struct suite_cost *cost
 	json_put(o, "write_bytes", json_u64(times(cost->write_bytes, repeats)));
 	json_put(o, "fill_bytes", json_u64(times(cost->fill_bytes, repeats)));
 	json_put(o, "writing_ns", json_u64(times((uint64_t)cost->writing_ns, repeats)));
+	json_put(o, "rate_bytes", json_u64(times(cost->rate_bytes, repeats)));
 	json_put(o, "erases", json_boolean(suite_writes(&r->suite)));
 	if (x->preparation != NULL)
 		json_put(o, "preparation", json_text(x->preparation));
@@ -517,7 +518,7 @@ plan_doc(const struct resolved *r, const struct plan *p)
 	json_t *drives = json_array();
 	const struct plan_run *runs = imagined(r, p);
 	uint64_t *drive_ns = xcalloc(r->doc.n_drives, sizeof(*drive_ns));
-	uint64_t written = 0, filled = 0, writing_ns = 0;
+	uint64_t written = 0, filled = 0, writing_ns = 0, rated = 0;
 
 	for (size_t i = 0; i < r->doc.n_drives; i++) {
 		struct suite_cost cost;
@@ -530,6 +531,7 @@ plan_doc(const struct resolved *r, const struct plan *p)
 		filled = plus(filled, times(cost.fill_bytes, r->doc.repeats));
 		writing_ns = plus(
 			writing_ns, times((uint64_t)cost.writing_ns, r->doc.repeats));
+		rated = plus(rated, times(cost.rate_bytes, r->doc.repeats));
 		json_array_append_new(
 			drives, plan_drive_doc(r, i, &cost, plan_blockers(p, &runs[i])));
 	}
@@ -541,6 +543,7 @@ plan_doc(const struct resolved *r, const struct plan *p)
 	json_put(doc, "write_bytes", json_u64(written));
 	json_put(doc, "fill_bytes", json_u64(filled));
 	json_put(doc, "writing_ns", json_u64(writing_ns));
+	json_put(doc, "rate_bytes", json_u64(rated));
 	json_put(doc, "assumed_write_bytes_per_second",
 		json_u64(ASSUMED_WRITE_BYTES_PER_S));
 	json_put(doc, "drives", drives);

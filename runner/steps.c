@@ -175,6 +175,8 @@ judge(struct steps *s, const struct plan *p)
 
 	if (isfinite(p->load_percent))
 		snprintf(load, sizeof(load), " at %g %%", p->load_percent);
+	else if (p->offered_iops > 0)
+		snprintf(load, sizeof(load), " at %.0f IOPS", p->offered_iops);
 	switch (s->load.end) {
 	case LOAD_DONE:
 		return 0;
@@ -321,43 +323,68 @@ tell_skipped(struct steps *s, const struct plan *p)
 	outbox_event(s->env->outbox, "note", o);
 }
 
+/* Measures the maximum, which the loads of p are shares of from then on. */
+static int
+run_maximum(struct steps *s, const struct ramp *r, struct plan *p)
+{
+	const struct load_result *l = &s->load;
+
+	p->warmup_ns = r->maximum_warmup_ns;
+	p->measure_ns = r->maximum_measure_ns;
+	if (steps_point(s, p) != 0)
+		return -1;
+	p->reference_iops = 0;
+	if (l->length_ns > 0)
+		p->reference_iops = all_ops(l) * 1e9 / (double)l->length_ns;
+	if ((double)l->missed_measure_ns > STEPS_MISSED_PART * (double)p->measure_ns &&
+		(p->reference_iops <= 0 || l->missed_measure_ns >= STEPS_MISSED_NS))
+		return fail_absent(s, p->workload->id);
+	if (p->reference_iops <= 0)
+		return fail(s, "drive",
+			"%s: not one I/O ended while the maximum was measured",
+			p->workload->id);
+	return 0;
+}
+
+static int
+run_loads(struct steps *s, const struct ramp *r, struct plan *p)
+{
+	if (run_maximum(s, r, p) != 0)
+		return -1;
+	p->warmup_ns = r->warmup_ns;
+	p->measure_ns = r->measure_ns;
+	for (size_t i = 0; i < r->n_loads; i++) {
+		p->load_percent = r->load_percent[i];
+		p->target_iops = p->reference_iops * p->load_percent / 100;
+		p->offered_iops = program_round_target(p->target_iops);
+		if (p->target_iops < STEPS_IOPS_MIN)
+			tell_skipped(s, p);
+		else if (steps_point(s, p) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int
 run_workload(struct steps *s, const struct step *step)
 {
 	const struct ramp *r = &step->ramp;
-	const struct load_result *l = &s->load;
 	struct plan p = {
 		.workload = &step->workload,
 		.load_percent = (double)NAN,
 		.reference_iops = (double)NAN,
 		.arrivals = r->arrivals,
-		.warmup_ns = r->maximum_warmup_ns,
-		.measure_ns = r->maximum_measure_ns,
+		.warmup_ns = r->warmup_ns,
+		.measure_ns = r->measure_ns,
 		.offset = s->program->region_offset,
 		.length = s->program->region_length,
 	};
 
-	if (steps_point(s, &p) != 0)
-		return -1;
-	p.reference_iops = 0;
-	if (l->length_ns > 0)
-		p.reference_iops = all_ops(l) * 1e9 / (double)l->length_ns;
-	if ((double)l->missed_measure_ns > STEPS_MISSED_PART * (double)p.measure_ns &&
-		(p.reference_iops <= 0 || l->missed_measure_ns >= STEPS_MISSED_NS))
-		return fail_absent(s, p.workload->id);
-	if (p.reference_iops <= 0)
-		return fail(s, "drive",
-			"%s: not one I/O ended while the maximum was measured",
-			p.workload->id);
-	p.warmup_ns = r->warmup_ns;
-	p.measure_ns = r->measure_ns;
-	for (size_t i = 0; i < r->n_loads; i++) {
-		p.load_percent = r->load_percent[i];
-		p.target_iops = p.reference_iops * p.load_percent / 100;
-		p.offered_iops = program_round_target(p.target_iops);
-		if (p.target_iops < STEPS_IOPS_MIN)
-			tell_skipped(s, &p);
-		else if (steps_point(s, &p) != 0)
+	if (r->n_rates == 0)
+		return run_loads(s, r, &p);
+	for (size_t i = 0; i < r->n_rates; i++) {
+		p.target_iops = p.offered_iops = r->rate_iops[i];
+		if (steps_point(s, &p) != 0)
 			return -1;
 	}
 	return 0;

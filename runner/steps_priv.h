@@ -36,9 +36,10 @@ struct plan {
 	const struct workload *workload;
 	const char *name;		 /* in records; NULL: the id of the workload */
 	const struct round_place *place; /* of a cell; NULL: it is none */
-	double load_percent;		 /* NAN: fill, cell or uncontrolled maximum */
-	double target_iops;		 /* before rounding */
-	double offered_iops;		 /* 0: closed loop */
+	double load_percent; /* NAN: fill, cell, uncontrolled maximum, or a rate as it is
+			      */
+	double target_iops;  /* before rounding */
+	double offered_iops; /* 0: closed loop */
 	double reference_iops; /* the maximum that load_percent refers to, or NAN */
 	enum arrivals arrivals;
 	int64_t warmup_ns, measure_ns;

@@ -147,13 +147,14 @@ feed_start_point(uint32_t point, const char *workload, double load)
 	feed_text(RECORD_EVENT, text);
 }
 
-/* feed_point adds a finished point: one second, ops reads of about lat_ns. */
+/* feed_point adds a finished point: one second, ops reads of about lat_ns; load as in
+ * feed_start_point, NAN: so many were offered without being a share of a maximum. */
 static inline void
 feed_point(
 	uint32_t point, const char *workload, double load, uint64_t ops, uint64_t lat_ns)
 {
 	struct point_record *p = &rig_feed.point;
-	bool open = load >= 0;
+	bool open = !(load < 0);
 
 	memset(p, 0, sizeof(*p));
 	for (uint64_t i = 0; i < ops; i++) {
@@ -173,7 +174,7 @@ feed_point(
 	ck_assert_ptr_nonnull(p->meta);
 	json_array_set_new(json_object_get(p->meta, "ops"), 0, json_u64(ops));
 	json_array_set_new(json_object_get(p->meta, "bytes"), 0, json_u64(4096 * ops));
-	json_put(p->meta, "load_percent", open ? json_real(load) : json_null());
+	json_put(p->meta, "load_percent", load >= 0 ? json_real(load) : json_null());
 	json_put(p->meta, "offered_iops", open ? json_real((double)ops) : json_null());
 	json_put(p->meta, "late_mean_ns", open ? json_real(2.5) : json_null());
 	json_put(p->meta, "late_max_ns", open ? json_integer(40) : json_null());

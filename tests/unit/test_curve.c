@@ -499,6 +499,74 @@ START_TEST(figures_read_service_at_the_peak_and_response_at_half_load)
 }
 END_TEST
 
+/* Rates as an attempt writes them, the drive keeping up with all but the last. */
+static void
+rates(struct curve_point p[4])
+{
+	static const double iops[] = {100, 5000, 20000, 21000};
+	static const double offered[] = {100, 5000, 20000, 30000};
+	static const double mean[] = {50, 60, 900, 99000};
+
+	for (uint32_t i = 0; i < 4; i++)
+		p[i] = (struct curve_point){.point = i + 1,
+			.load_percent = (double)NAN,
+			.offered_iops = offered[i],
+			.iops = iops[i],
+			.bytes_per_second = iops[i] * 4096,
+			.service = LATENCY(mean[i]),
+			.response = LATENCY(mean[i])};
+	p[3].flags = SANITY_SATURATED;
+	curve_sort(p, 4);
+}
+
+START_TEST(rates_have_no_peak_and_are_ordered_by_what_was_offered)
+{
+	struct curve_point p[4];
+	struct line_answer a;
+	struct curve_facts f;
+	size_t peak;
+
+	rates(p);
+	ck_assert_uint_eq(p[0].point, 1);
+	ck_assert_uint_eq(p[3].point, 4);
+	ck_assert(!curve_peak(p, 4, &peak));
+	ck_assert(!curve_find(p, 4, &f));
+	ck_assert_ptr_null(f.no_first);
+	ck_assert_uint_eq(f.first, 0);
+	ck_assert_str_eq(
+		f.no_peak, "rates were offered as they are, and no maximum was measured");
+	ck_assert_str_eq(f.no_best, f.no_peak);
+	ck_assert_str_eq(f.no_fall, f.no_peak);
+	ck_assert_str_eq(f.no_knee, "no load stands out");
+	line_find(p, 4, (struct line){LINE_MEAN, 480}, &a);
+	ck_assert_int_eq((int)a.state, LINE_FOUND);
+	ck_assert(a.interpolated);
+	ck_assert(isnan(a.load_percent));
+	ck_assert_double_eq(a.offered_iops, 12500);
+	p[3].flags = 0;
+	ck_assert(!curve_find(p, 4, &f));
+	ck_assert_ptr_null(f.no_knee);
+	ck_assert_uint_eq(p[f.knee].point, 3);
+}
+END_TEST
+
+START_TEST(figures_of_rates_are_read_at_the_highest)
+{
+	struct curve_point p[4];
+
+	rates(p);
+	ck_assert_double_eq(figure_of(FIGURE_RATE_IOPS, p, 4), 21000);
+	ck_assert_double_eq(figure_of(FIGURE_MEAN_RATE, p, 4), 99000);
+	ck_assert_double_eq(figure_of(FIGURE_P99_RATE, p, 3), 1800);
+	ck_assert(!figure_applies(FIGURE_PEAK_IOPS, p, 4));
+	ck_assert(isnan(figure_of(FIGURE_PEAK_IOPS, p, 4)));
+	ck_assert(isnan(figure_of(FIGURE_MEAN_50, p, 4)));
+	ck_assert(!figure_applies(FIGURE_RATE_IOPS, ramp, N));
+	ck_assert(isnan(figure_of(FIGURE_RATE_IOPS, ramp, N)));
+	ck_assert(!figure_applies(FIGURE_RATE_IOPS, ramp, 0));
+}
+END_TEST
+
 START_TEST(a_figure_of_a_point_that_was_not_measured_is_not_known)
 {
 	ck_assert(isnan(figure_of(FIGURE_MEAN_50, ramp, 2)));
@@ -558,6 +626,8 @@ main(void)
 	tcase_add_test(
 		tc, a_curve_that_dips_is_answered_at_its_highest_load_under_the_line);
 	tcase_add_test(tc, figures_read_service_at_the_peak_and_response_at_half_load);
+	tcase_add_test(tc, rates_have_no_peak_and_are_ordered_by_what_was_offered);
+	tcase_add_test(tc, figures_of_rates_are_read_at_the_highest);
 	tcase_add_test(tc, a_figure_of_a_point_that_was_not_measured_is_not_known);
 	tcase_add_test(tc, figures_are_found_by_name);
 	return unit_run("curve", tc);

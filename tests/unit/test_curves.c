@@ -202,6 +202,70 @@ START_TEST(a_comparison_tells_at_which_loads_its_figures_are)
 }
 END_TEST
 
+/* A done run with two rates that the drive kept up with. */
+static void
+add_rated_run(int64_t id, int64_t drive, uint64_t lat_ns)
+{
+	struct ingest_answer a;
+	struct err e = {0};
+
+	rig_add_run((struct rig_run){.id = id,
+		.drive = drive,
+		.suite = 1,
+		.repeat = id,
+		.state = "done",
+		.attempt = "sealed"});
+	feed_reset();
+	feed_start((uint64_t)id, (uint64_t)(100 + id));
+	feed_point(1, "rated", (double)NAN, 2000, lat_ns);
+	feed_point(2, "rated", (double)NAN, 5000, lat_ns);
+	feed_result("done");
+	OK(feed_send(drive, &a, &e));
+}
+
+START_TEST(rates_are_compared_and_ranked_at_the_highest_and_have_no_peak)
+{
+	json_t *doc;
+
+	add_rated_run(1, 1, 1000);
+	add_rated_run(2, 2, 2000);
+	doc = good(api_runs_points, 1, "");
+	IS(doc, "/items/1/load_percent", "null");
+	IS(doc, "/items/1/offered_iops", "5000.0");
+	json_decref(doc);
+	doc = good(api_curves_get, 0, "run=r1");
+	IS(doc, "/workloads/0/first/offered_iops", "2000.0");
+	IS(doc, "/workloads/0/peak", "null");
+	IS(doc, "/workloads/0/peak_reason",
+		"\"rates were offered as they are, and no maximum was measured\"");
+	json_decref(doc);
+	doc = good(api_comparisons_get, 0, "a=d1&b=d2");
+	IS(doc, "/workloads/0/metrics/3", "(none)");
+	IS(doc, "/workloads/0/metrics/0/metric", "\"iops@rate\"");
+	IS(doc, "/workloads/0/metrics/0/a", "5000.0");
+	IS(doc, "/workloads/0/metrics/0/loads_a", "[]");
+	IS(doc, "/workloads/0/metrics/0/rates_a", "[5000.0]");
+	IS(doc, "/workloads/0/metrics/1/metric", "\"lat_mean_ns@rate\"");
+	IS(doc, "/workloads/0/metrics/1/difference_percent", "100.0");
+	json_decref(doc);
+	doc = good(api_rankings_get, 0, "metric=lat_mean_ns@rate&workload=rated");
+	IS(doc, "/rate_iops", "5000.0");
+	IS(doc, "/items/0/drive/id", "\"d1\"");
+	IS(doc, "/items/1/percent_of_best", "50.0");
+	json_decref(doc);
+	doc = good(api_rankings_get, 0, "workload=rated");
+	IS(doc, "/items", "[]");
+	IS(doc, "/rate_iops", "null");
+	IS(doc, "/excluded/0/why",
+		"\"rates were offered as they are: iops@rate tells more of it\"");
+	json_decref(doc);
+	add_done_run(3, 1, 2, 20000);
+	doc = good(api_rankings_get, 0, "metric=iops@rate&workload=4k-random-read");
+	IS(doc, "/excluded/0/why", "\"all its loads are shares of a maximum\"");
+	json_decref(doc);
+}
+END_TEST
+
 START_TEST(a_maximum_that_its_node_cut_into_says_so)
 {
 	json_t *doc;
@@ -231,5 +295,6 @@ main(void)
 	tcase_add_test(tc, trims_alone_have_a_curve_of_their_own);
 	tcase_add_test(tc, a_comparison_tells_at_which_loads_its_figures_are);
 	tcase_add_test(tc, a_maximum_that_its_node_cut_into_says_so);
+	tcase_add_test(tc, rates_are_compared_and_ranked_at_the_highest_and_have_no_peak);
 	return unit_run("curves", tc);
 }

@@ -380,9 +380,11 @@ START_TEST(a_run_shows_its_progress_and_equal_answers_have_equal_tags)
 		 " VALUES (1, 9, 2, 3, 0, x'00'), (1, 10, 1, 3, 0, x'00')");
 	OK(lab_ask(api_runs_get, 1, NULL, &e));
 	ck_assert_str_ne(lab_call.etag, tag);
-	ck_assert_msg(strstr(lab_doc(), "\"progress\":{\"load_percent\":50.0,"
-					"\"points_done\":2,\"points_total\":7,"
-					"\"workload\":\"reads\"}") != NULL,
+	ck_assert_msg(
+		strstr(lab_doc(),
+			"\"progress\":{\"load_percent\":50.0,"
+			"\"offered_iops\":null,\"points_done\":2,\"points_total\":7,"
+			"\"workload\":\"reads\"}") != NULL,
 		"%s", lab_doc());
 	ck_assert_msg(strstr(lab_doc(), "\"samples\":6") != NULL, "%s", lab_doc());
 	/* the second runner told only what it wrote in the measured time */

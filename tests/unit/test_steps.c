@@ -470,6 +470,21 @@ START_TEST(loads_below_ten_a_second_are_skipped_with_a_note)
 }
 END_TEST
 
+START_TEST(rates_are_offered_as_they_are_and_without_a_maximum)
+{
+	struct steps_result r;
+
+	program.steps = steps + 2;
+	program.n_steps = 1;
+	steps[2].ramp = (struct ramp){
+		.measure_ns = 100 * MS, .rate_iops = {333, 1001}, .n_rates = 2};
+	r = run("delay=100us");
+	ck_assert_msg(r.end == STEPS_DONE && r.points == 2, "%s", r.reason);
+	ck_assert(json_is_null(json_object_get(point(2), "load_percent")));
+	ck_assert(number(point(2), "offered_iops") == 1001);
+}
+END_TEST
+
 START_TEST(a_maximum_of_nothing_is_a_failure_of_the_drive)
 {
 	struct steps_result r;
@@ -669,6 +684,7 @@ main(void)
 	tcase_add_test(tc, points_tell_what_their_seconds_look_like);
 	tcase_add_test(tc, a_program_with_impossible_data_is_a_bad_recipe);
 	tcase_add_test(tc, loads_below_ten_a_second_are_skipped_with_a_note);
+	tcase_add_test(tc, rates_are_offered_as_they_are_and_without_a_maximum);
 	tcase_add_test(tc, a_maximum_of_nothing_is_a_failure_of_the_drive);
 	tcase_add_test(tc, a_host_that_was_stopped_is_no_failure_of_the_drive);
 	tcase_add_test(tc, a_maximum_that_the_host_has_cut_into_is_none);

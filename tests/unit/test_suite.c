@@ -195,6 +195,68 @@ START_TEST(the_cost_is_the_fill_and_the_ramps)
 }
 END_TEST
 
+/* Two workloads: "rated", which writes half of its I/Os at 100 and 300 a second, and
+ * "ramp". */
+static void
+load_rates(void)
+{
+	static const char text[] =
+		"{\"ssdlab\":\"suite/v1\",\"name\":\"x\",\"version\":1,\"ramp\":{"
+		"\"maximum\":{\"warmup\":\"1s\",\"measure\":\"9s\"},\"point\":{"
+		"\"warmup\":\"1s\",\"measure\":\"4s\"},\"load\":[\"50%\"]},"
+		"\"workloads\":[{\"id\":\"ramp\",\"read\":\"100%\",\"access\":"
+		"\"random\",\"block\":\"4KiB\",\"in_flight\":4},{\"id\":\"rated\","
+		"\"read\":\"50%\",\"access\":\"random\",\"block\":\"8KiB\","
+		"\"in_flight\":4,\"rates_iops\":[100,300]}]}";
+	struct err e = {0};
+	json_t *doc = NULL;
+
+	OK(json_parse(text, strlen(text), &doc, &e));
+	OK(suite_parse(doc, &s, &e));
+	json_decref(doc);
+}
+
+START_TEST(rates_are_the_ramp_of_their_workload_alone)
+{
+	static const char rated[][WORKLOAD_ID_MAX] = {"rated"};
+	struct err e = {0};
+	struct program p;
+
+	load_rates();
+	suite_compile(&s, DRIVE(256 << 20, 512), &p);
+	ck_assert_uint_eq(p.n_steps, 3);
+	ck_assert_uint_eq(p.steps[1].ramp.n_loads, 1);
+	ck_assert_uint_eq(p.steps[1].ramp.n_rates, 0);
+	ck_assert_uint_eq(p.steps[2].ramp.n_loads, 0);
+	ck_assert_uint_eq(p.steps[2].ramp.n_rates, 2);
+	ck_assert_double_eq(p.steps[2].ramp.rate_iops[1], 300);
+	ck_assert_int_eq(p.steps[2].ramp.maximum_measure_ns, 0);
+	ck_assert_int_eq(p.steps[2].ramp.measure_ns, 4 * NS_PER_S);
+	program_fini(&p);
+	ck_assert(suite_wants_maximum(&s));
+	OK(suite_choose(&s, rated, 1, &e));
+	ck_assert(!suite_wants_maximum(&s));
+	suite_compile(&s, DRIVE(256 << 20, 512), &p);
+	ck_assert_uint_eq(p.steps[1].ramp.n_rates, 2);
+	program_fini(&p);
+}
+END_TEST
+
+START_TEST(what_rates_write_does_not_depend_on_the_drive)
+{
+	struct suite_cost cost;
+
+	load_rates();
+	suite_cost(&s, DRIVE(1000000000, 512), 100000000, UINT64_C(16000000000), &cost);
+	ck_assert_uint_eq(cost.points, 2 + 2);
+	ck_assert_int_eq(cost.duration_ns, (10 + 5 + 2 * 5) * NS_PER_S);
+	ck_assert_int_eq(cost.writing_ns, 0);
+	/* half of 100 and 300 a second, 5 s each */
+	ck_assert_uint_eq(cost.rate_bytes, 200 * 5 * UINT64_C(8192));
+	ck_assert_uint_eq(cost.write_bytes, cost.rate_bytes);
+}
+END_TEST
+
 START_TEST(chosen_workloads_keep_their_order)
 {
 	static const char both[][WORKLOAD_ID_MAX] = {
@@ -573,6 +635,8 @@ main(void)
 	tcase_add_test(tc, a_region_ends_within_the_drive_at_a_round_offset);
 	tcase_add_test(tc, a_drive_that_does_not_fit_is_told_why);
 	tcase_add_test(tc, the_cost_is_the_fill_and_the_ramps);
+	tcase_add_test(tc, rates_are_the_ramp_of_their_workload_alone);
+	tcase_add_test(tc, what_rates_write_does_not_depend_on_the_drive);
 	tcase_add_test(tc, chosen_workloads_keep_their_order);
 	tcase_add_test(tc, a_suite_writes_unless_it_only_reads_and_fills_nothing);
 	tcase_add_test(tc, tests_say_how_they_are_measured);

@@ -124,7 +124,7 @@ put_flow(json_t *o, const struct flow *s)
 }
 
 static json_t *
-workload(const struct workload *w)
+workload(const struct workload *w, const struct suite_rates *rates)
 {
 	json_t *o = json_pack("{s:s}", "id", w->id);
 	json_t *list;
@@ -145,21 +145,41 @@ workload(const struct workload *w)
 	json_put(o, "in_flight", json_integer(w->in_flight));
 	if (w->workers > 1)
 		json_put(o, "workers", json_integer(w->workers));
+	if (rates->n == 0)
+		return o;
+	list = json_array();
+	for (size_t i = 0; i < rates->n; i++)
+		json_array_append_new(list, json_integer((json_int_t)rates->iops[i]));
+	json_put(o, "rates_iops", list);
 	return o;
 }
 
 static json_t *
-ramp(const struct ramp *r)
+times(int64_t warmup_ns, int64_t measure_ns)
 {
-	json_t *load = json_array();
+	return json_pack("{s:o, s:o}", "warmup", duration(warmup_ns), "measure",
+		duration(measure_ns));
+}
 
+static json_t *
+ramp(const struct ramp *r, bool maximum)
+{
+	json_t *o = json_object();
+	json_t *load;
+
+	if (maximum)
+		json_put(
+			o, "maximum", times(r->maximum_warmup_ns, r->maximum_measure_ns));
+	json_put(o, "point", times(r->warmup_ns, r->measure_ns));
+	json_put(o, "arrivals",
+		json_string(r->arrivals == ARRIVALS_FIXED ? "fixed" : "poisson"));
+	if (!maximum)
+		return o;
+	load = json_array();
 	for (size_t i = 0; i < r->n_loads; i++)
 		json_array_append_new(load, percent(r->load_percent[i]));
-	return json_pack("{s:{s:o, s:o}, s:{s:o, s:o}, s:s, s:o}", "maximum", "warmup",
-		duration(r->maximum_warmup_ns), "measure",
-		duration(r->maximum_measure_ns), "point", "warmup",
-		duration(r->warmup_ns), "measure", duration(r->measure_ns), "arrivals",
-		r->arrivals == ARRIVALS_FIXED ? "fixed" : "poisson", "load", load);
+	json_put(o, "load", load);
+	return o;
 }
 
 json_t *
@@ -179,9 +199,9 @@ convert_suite_json(const struct suite *s)
 				percent(s->data.compress_percent), "dedupe",
 				percent(s->data.dedupe_percent)));
 	json_put(o, "region", percent(s->region_percent));
-	json_put(o, "ramp", ramp(&s->ramp));
+	json_put(o, "ramp", ramp(&s->ramp, suite_wants_maximum(s)));
 	for (size_t i = 0; i < s->n_workloads; i++)
-		json_array_append_new(list, workload(&s->workloads[i]));
+		json_array_append_new(list, workload(&s->workloads[i], &s->rates[i]));
 	json_put(o, "workloads", list);
 	return o;
 }

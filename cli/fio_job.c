@@ -1,5 +1,6 @@
 #include "cli/fio_job.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,54 @@ list_job(struct conversion *c, const struct fio_job *j)
 			"bytes");
 }
 
+static bool
+has_rate(const struct fio_job *j)
+{
+	return (j->reads && j->rates[FIO_READ] > 0) ||
+	       (j->writes && j->rates[FIO_WRITE] > 0) ||
+	       (j->trims && j->rates[FIO_TRIM] > 0);
+}
+
+/* The rate of all its numjobs, 0 without one. Those of reads and writes are one rate when
+ * they are in the shares of the mix. Returns NULL, or why it cannot be carried. */
+static const char *
+make_rate(const struct fio_job *j, const struct flow *f, double *ret_iops)
+{
+	double read = j->reads ? j->rates[FIO_READ] : 0;
+	double other = (j->writes ? j->rates[FIO_WRITE] : 0) +
+		       (j->trims ? j->rates[FIO_TRIM] : 0);
+	double sum = (read + other) * j->jobs;
+
+	*ret_iops = 0;
+	if (!has_rate(j))
+		return NULL;
+	if (fabs(read - (read + other) * f->read_percent / 100) > 0.005 * (read + other))
+		return "its reads and writes have rates that are not in the shares of "
+		       "its mix";
+	if (sum > RAMP_RATE_MAX)
+		return "a rate is at most 100000000 I/Os per second";
+	*ret_iops = sum;
+	return NULL;
+}
+
+static void
+add_rate(struct conversion *c, const struct fio_job *j)
+{
+	struct suite *s = c->suite;
+	const struct flow *f = &s->workloads[s->n_workloads - 1].streams[0];
+	double iops;
+	const char *why = make_rate(j, f, &iops);
+
+	if (why != NULL)
+		convert_left(c, j->rate_line, LEFT_LOAD, "rate_iops", "%s", why);
+	else if (iops > 0)
+		s->rates[s->n_workloads - 1] = (struct suite_rates){{iops}, 1};
+	if (why == NULL && iops > 0 && j->arrivals != s->ramp.arrivals)
+		convert_left(c, j->line, LEFT_LOAD, j->name,
+			"a suite has the same arrivals for all workloads: %s here",
+			arrivals_name(s->ramp.arrivals));
+}
+
 static void
 add_job(struct conversion *c, const struct fio_job *j)
 {
@@ -168,7 +217,8 @@ add_job(struct conversion *c, const struct fio_job *j)
 		w->workers = (uint32_t)j->jobs;
 		snprintf(origin, sizeof(origin), "The fio job file, job %.60s in line %u",
 			j->name, j->line);
-		convert_add(c, w, j->name, j->line, origin);
+		if (convert_add(c, w, j->name, j->line, origin))
+			add_rate(c, j);
 	}
 	free(w);
 }
@@ -181,31 +231,48 @@ phase(int64_t ns, int64_t least)
 	return ns < least ? least : ns > PHASE_MAX_NS ? PHASE_MAX_NS : ns;
 }
 
+static bool
+has_time(const struct fio_job *j)
+{
+	return j->runtime_ns > 0;
+}
+
+/* The first job that is carried and has something; NULL: none. */
+static const struct fio_job *
+first_job(const struct fio_job *jobs, size_t n, bool (*has)(const struct fio_job *j))
+{
+	for (size_t i = 0; i < n; i++)
+		if (!jobs[i].broken && has(&jobs[i]))
+			return &jobs[i];
+	return NULL;
+}
+
 /* The times of the first job that has some are those of all. */
 static void
 make_ramp(struct conversion *c, const struct fio_job *jobs, size_t n)
 {
-	const struct fio_job *model = NULL;
+	const struct fio_job *model = first_job(jobs, n, has_time);
+	const struct fio_job *rated = first_job(jobs, n, has_rate);
 	struct ramp *r = &c->suite->ramp;
 
-	for (size_t i = 0; i < n && model == NULL; i++)
-		if (!jobs[i].broken && jobs[i].runtime_ns > 0)
-			model = &jobs[i];
 	r->warmup_ns = model != NULL ? phase(model->ramp_ns, 0) : 0;
 	r->measure_ns = model != NULL ? phase(model->runtime_ns, PHASE_MIN_NS)
 				      : MEASURE_NS;
-	r->arrivals = model != NULL ? model->arrivals : ARRIVALS_POISSON;
+	r->arrivals = rated != NULL   ? rated->arrivals
+		      : model != NULL ? model->arrivals
+				      : ARRIVALS_POISSON;
 	r->maximum_warmup_ns = r->warmup_ns;
 	r->maximum_measure_ns = r->measure_ns;
 	if (model == NULL) {
 		snprintf(c->ramp_origin, sizeof(c->ramp_origin),
 			"The fio job file gives no time; each workload is measured for "
-			"60 s at its maximum");
+			"60 s%s",
+			rated == NULL ? " at its maximum" : "");
 		return;
 	}
 	snprintf(c->ramp_origin, sizeof(c->ramp_origin),
-		"The fio job file, job %.60s in line %u; fio measures the maximum only",
-		model->name, model->line);
+		"The fio job file, job %.60s in line %u%s", model->name, model->line,
+		rated == NULL ? "; fio measures the maximum only" : "");
 	convert_plain(c->ramp_origin, sizeof(c->ramp_origin), c->ramp_origin);
 	for (size_t i = 0; i < n; i++)
 		if (!jobs[i].broken &&

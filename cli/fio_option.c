@@ -13,7 +13,7 @@
 #define NO_FILES "a suite tests drives, not files"
 #define NO_VERIFY "a suite verifies no data; ssdlab-runner verify does"
 #define NO_REPLAY "a suite replays no traces"
-#define NO_RATE "a load is a percentage of the maximum, not a fixed rate"
+#define NO_RATE "of all that is about rates only rate_iops is carried"
 #define NO_THINK "a workload does not pause between I/Os"
 #define NO_ZONES "a suite is for drives without zones of their own"
 #define NO_BUFFERS "a suite says shares of what compresses and repeats, no patterns"
@@ -289,6 +289,34 @@ read_ramp_time(struct fio_reader *r, const struct fio_option *o)
 {
 	if (!fio_time(o->value, &r->job->ramp_ns))
 		fio_left(r, o, LEFT_LOAD, "it is no time");
+}
+
+/* Up to three numbers, for reads, writes and trims; one that is not there is that before
+ * it. */
+static void
+read_rate_iops(struct fio_reader *r, const struct fio_option *o)
+{
+	double rates[FIO_DIRECTIONS] = {0};
+	const char *p = o->value;
+	bool ok = true, percent = false;
+	int d = 0;
+
+	for (;; p++, d++) {
+		ok = d < FIO_DIRECTIONS &&
+		     (*p == ',' || *p == '\0' ||
+			     (fio_size(&p, r->job->kb_base, ",", &rates[d], &percent) &&
+				     !percent));
+		if (!ok || *p == '\0')
+			break;
+	}
+	if (!ok) {
+		fio_left(r, o, LEFT_LOAD, "it is no rate");
+		return;
+	}
+	for (int k = d + 1; k < FIO_DIRECTIONS; k++)
+		rates[k] = rates[d];
+	memcpy(r->job->rates, rates, sizeof(rates));
+	r->job->rate_line = o->line;
 }
 
 static void

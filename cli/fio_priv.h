@@ -34,6 +34,9 @@ struct fio_job {
 	double offset_percent, size_percent, increment_percent; /* 0: not said */
 	int64_t runtime_ns, ramp_ns;				/* 0: not said */
 	unsigned runtime_line;
+	double rates[FIO_DIRECTIONS]; /* I/Os per second of each of its numjobs; 0: not
+					 said */
+	unsigned rate_line;
 	enum arrivals arrivals;
 	bool stonewall, time_based, direct, norandommap, durable;
 	struct flow spread;			 /* spread, theta, zones of it */

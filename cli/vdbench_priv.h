@@ -83,6 +83,8 @@ struct vd_rd {
 	size_t n_curve_loads;
 	double percents[VD_RATES_MAX]; /* of iorate=(max,50%) */
 	size_t n_percents;
+	double rates[VD_RATES_MAX]; /* of iorate=(100,200), I/Os per second */
+	size_t n_rates;		    /* not 0: there is no percentage */
 	const struct vdbench_param *curve_param;
 	double elapsed_s, interval_s;
 	double warmup_s; /* 0: one interval of elapsed */
@@ -144,6 +146,11 @@ void vd_durable(struct vd *v, const struct vdbench_param *p, bool *ret_durable);
 
 /* vd_rd_init sets what vdbench presumes of a run definition. */
 void vd_rd_init(struct vd_rd *rd);
+
+/* vd_make_rates makes the rates of a drive that gets a part of those of rd: whole numbers
+ * that rise. False, with why listed, where none can be carried. */
+bool vd_make_rates(
+	struct vd *v, const struct vd_rd *rd, double part, struct suite_rates *ret_r);
 
 /* vd_run makes the ramp and the workloads of the suite of all that was read. */
 void vd_run(struct vd *v);

@@ -1,5 +1,6 @@
 /* Run definitions of a vdbench parameter file. */
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -34,14 +35,16 @@ rd_sd(struct vd *v, const struct vdbench_param *p)
 	v->rd->sds = p;
 }
 
-/* A list of rates; "max" among them is what a suite measures anyway. */
+/* A list of rates, or of percentages; "max" beside the latter is what a suite measures
+ * anyway. */
 static void
 read_rates(struct vd *v, const struct vdbench_param *p)
 {
 	struct vdbench_param rest = *p;
+	struct vd_rd *rd = v->rd;
 	char *text = xstrdup(p->value);
 	const char *why;
-	size_t n, fixed = 0;
+	size_t n;
 	bool max = false;
 
 	for (char *m = text; (m = strstr(m, "max")) != NULL; max = true)
@@ -50,24 +53,72 @@ read_rates(struct vd *v, const struct vdbench_param *p)
 	n = vdbench_numbers(&rest, false, v->numbers, &why);
 	free(text);
 	for (size_t i = 0; i < n; i++) {
-		if (!v->numbers[i].percent)
-			fixed++;
-		else if (v->rd->n_percents < VD_RATES_MAX)
-			v->rd->percents[v->rd->n_percents++] = v->numbers[i].x;
+		if (v->numbers[i].percent && rd->n_percents < VD_RATES_MAX)
+			rd->percents[rd->n_percents++] = v->numbers[i].x;
+		else if (!v->numbers[i].percent && rd->n_rates < VD_RATES_MAX)
+			rd->rates[rd->n_rates++] = v->numbers[i].x;
 	}
 	if (n == 0 && !max)
 		vd_left(v, p, LEFT_LOAD, why);
-	else if (fixed > 0)
-		vd_left(v, p, LEFT_LOAD,
-			"a load is a percentage of the maximum, not a fixed rate; the "
-			"maximum is measured");
+	if (n > VD_RATES_MAX)
+		vd_left(v, p, LEFT_LOAD, "a workload has at most 64 loads");
+	if (rd->n_rates == 0 || (rd->n_percents == 0 && !max))
+		return;
+	vd_left(v, p, LEFT_LOAD,
+		"a workload with rates has neither the maximum nor shares of it");
+	rd->n_percents = 0;
+}
+
+/* Puts a rate in its place; returns whether it was the highest so far. */
+static bool
+add_rate(struct suite_rates *r, double iops)
+{
+	size_t i = r->n;
+
+	while (i > 0 && r->iops[i - 1] > iops)
+		i--;
+	if (i > 0 && !(r->iops[i - 1] < iops))
+		return false;
+	memmove(&r->iops[i + 1], &r->iops[i], (r->n - i) * sizeof(r->iops[0]));
+	r->iops[i] = iops;
+	r->n++;
+	return i + 1 == r->n;
+}
+
+bool
+vd_make_rates(
+	struct vd *v, const struct vd_rd *rd, double part, struct suite_rates *ret_r)
+{
+	bool order = true, whole = true, range = true;
+
+	*ret_r = (struct suite_rates){0};
+	for (size_t i = 0; i < rd->n_rates; i++) {
+		double exact = rd->rates[i] * part;
+		double iops = floor(exact + 0.5);
+
+		if (!(iops >= 1 && iops <= RAMP_RATE_MAX))
+			range = false;
+		else if (!add_rate(ret_r, iops))
+			order = false;
+		whole = whole && (iops < 1 || fabs(exact - iops) < 1e-6);
+	}
+	if (!range)
+		vd_left(v, rd->rate, LEFT_LOAD,
+			"the rate of a drive is from 1 to 100000000; the others are left "
+			"out");
+	if (!order)
+		vd_left(v, rd->rate, LEFT_LOAD, "the rates of a suite rise, each once");
+	if (!whole)
+		vd_left(v, rd->rate, LEFT_LOAD,
+			"the rate of each drive is rounded to whole I/Os per second");
+	return rd->n_rates == 0 || ret_r->n > 0;
 }
 
 static void
 rd_iorate(struct vd *v, const struct vdbench_param *p)
 {
 	v->rd->rate = p;
-	v->rd->n_percents = 0;
+	v->rd->n_percents = v->rd->n_rates = 0;
 	v->rd->curve = strcmp(p->value, "curve") == 0;
 	if (!v->rd->curve && strcasecmp(p->value, "max") != 0)
 		read_rates(v, p);

@@ -184,7 +184,7 @@ list_ramp(struct vd *v, const struct vd_rd *rd, const struct vd_rd *model)
 			"the loads of a suite rise, each once");
 	if (rd == model)
 		return;
-	if (!same_loads(&own, ramp))
+	if (rd->n_rates == 0 && !same_loads(&own, ramp))
 		convert_left(v->c, line, LEFT_LOAD, text,
 			"a suite has one ramp for all workloads: that of rd=%.60s in "
 			"line "
@@ -207,7 +207,8 @@ is_of_files(const struct vd_rd *rd)
 	return rd->files && rd->wds == NULL;
 }
 
-/* The one whose ramp the suite gets: the first with loads, else the first. */
+/* The one whose ramp the suite gets: the first with loads, else the first without rates,
+ * else the first. */
 static const struct vd_rd *
 model_rd(const struct vd *v)
 {
@@ -220,7 +221,7 @@ model_rd(const struct vd *v)
 			continue;
 		if (rd->curve || rd->n_percents > 0)
 			return rd;
-		if (first == NULL)
+		if (first == NULL || (first->n_rates > 0 && rd->n_rates == 0))
 			first = rd;
 	}
 	return first;
@@ -498,6 +499,26 @@ threads_of(const struct vd *v, const struct turn *t, const struct vd_sd *sd)
 	return sum > 0 ? sum : sd->threads;
 }
 
+/* What part of a run's rate one drive gets: that of each of its workloads is spread
+ * evenly over their drives; with sd=single each drive gets it by itself. */
+static double
+part_of_rate(const struct vd *v, const struct turn *t, size_t sd)
+{
+	bool whole = v->concatenate ||
+		     (t->rd->sds != NULL && strcmp(t->rd->sds->value, "single") == 0);
+	double sum = 0;
+
+	for (size_t i = 0; i < t->n_parts; i++) {
+		size_t drives = 0;
+
+		for (size_t k = 0; k < v->n_sds; k++)
+			drives += t->parts[i].on[k];
+		if (t->parts[i].on[sd])
+			sum += t->parts[i].share / 100 / (whole ? 1 : (double)drives);
+	}
+	return sum;
+}
+
 static void
 tell_origin(const struct turn *t, char *buf, size_t size)
 {
@@ -519,6 +540,8 @@ add_workload(struct vd *v, const struct turn *t, size_t sd, bool alone)
 	struct workload *w = xcalloc(1, sizeof(*w));
 	double threads = threads_of(v, t, &v->sds[sd]);
 	const char *why = make_streams(t, v->sds, sd, w);
+	struct suite *s = v->c->suite;
+	struct suite_rates rates;
 	char origin[SOURCE_TEXT_MAX];
 	char id[240];
 
@@ -528,13 +551,16 @@ add_workload(struct vd *v, const struct turn *t, size_t sd, bool alone)
 		why = "a workload has 1 to 4096 I/Os in flight";
 	if (v->sds[sd].broken)
 		why = "its storage definition could not be read";
+	if (why == NULL && !vd_make_rates(v, t->rd, part_of_rate(v, t, sd), &rates))
+		why = "none of its rates is one that a suite can have";
 	if (why != NULL) {
 		convert_left(v->c, t->rd->line, LEFT_LOAD, id, "left out: %s", why);
 	} else {
 		w->in_flight = (uint32_t)threads;
 		w->workers = 1;
 		tell_origin(t, origin, sizeof(origin));
-		convert_add(v->c, w, id, t->rd->line, origin);
+		if (convert_add(v->c, w, id, t->rd->line, origin))
+			s->rates[s->n_workloads - 1] = rates;
 	}
 	free(w);
 }

@@ -49,6 +49,18 @@ static const struct column points[] = {
 	{"NOTE", "note", UNIT_TEXT, COL_WIDE, NULL},
 };
 
+static bool
+has_mark(const json_t *point, const char *name)
+{
+	json_t *mark;
+	size_t i;
+
+	json_array_foreach (json_object_get(point, "marks"), i, mark)
+		if (strcmp(json_string_value(mark), name) == 0)
+			return true;
+	return false;
+}
+
 /* Says once of a result that its percentiles are others than those it is compared with.
  */
 static void
@@ -58,7 +70,7 @@ tell_clat(const json_t *doc)
 	json_t *p;
 
 	json_array_foreach (json_object_get(doc, "points"), i, p)
-		n += strcmp(json_text_of(p, "note"), FOREIGN_NO_BINS) == 0;
+		n += has_mark(p, "clat");
 	if (n > 0)
 		talk("%s: %zu of %zu points: %s", json_text_of(doc, "id"), n, i,
 			FOREIGN_NO_BINS);

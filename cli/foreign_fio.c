@@ -200,8 +200,10 @@ add_latency(json_t *p, const struct group *g)
 	foreign_real(p, "lat_p50_ns", percentile(g, "50.000000"));
 	foreign_real(p, "lat_p99_ns", percentile(g, "99.000000"));
 	foreign_real(p, "lat_p99.9_ns", percentile(g, "99.900000"));
-	if (json_has(p, "lat_p99_ns"))
-		json_put(p, "note", json_string(FOREIGN_NO_BINS));
+	if (!json_has(p, "lat_p99_ns"))
+		return;
+	json_put(p, "clat", json_true());
+	json_put(p, "note", json_string(FOREIGN_NO_BINS));
 }
 
 static void

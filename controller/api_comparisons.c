@@ -305,8 +305,7 @@ marks_json(const struct side *s, enum figure f, const char *workload, unsigned f
 	json_t *list = flags_json(flags);
 
 	if (p != NULL)
-		foreign_marks(
-			&s->foreign.points[p->point - 1], f == FIGURE_PEAK_BYTES, list);
+		foreign_figure_marks(&s->foreign.points[p->point - 1], f, list);
 	return list;
 }
 

@@ -73,11 +73,11 @@ put_point(struct tx *t, int64_t result, size_t number, const struct foreign_poin
 	int64_t id;
 	int rc = tx_exec(t, e,
 		"INSERT INTO foreign_point (foreign_id, number, workload, point,"
-		" saturated, quality, note, breaks_law, unit_assumed)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-		"iississii", result, (int64_t)number, p->workload, p->point,
+		" saturated, quality, note, breaks_law, unit_assumed, clat)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+		"iississiii", result, (int64_t)number, p->workload, p->point,
 		(int64_t)p->saturated, p->quality, p->note, (int64_t)p->breaks_law,
-		(int64_t)p->unit_assumed);
+		(int64_t)p->unit_assumed, (int64_t)p->clat);
 
 	id = tx_last_id(t);
 	for (size_t i = 0; rc == 0 && i < REALS; i++) {
@@ -140,15 +140,16 @@ foreign_add(struct tx *t, const json_t *doc, const char *actor, int64_t *ret_id,
 	return rc;
 }
 
-/* The columns of SELECT_POINTS; reals begin at 7. */
+/* The columns of SELECT_POINTS; reals begin at 8. */
 #define SELECT_POINTS                                                                    \
-	"SELECT workload, point, saturated, quality, note, breaks_law, unit_assumed,"    \
+	"SELECT workload, point, saturated, quality, note, breaks_law, unit_assumed, "   \
+	"clat,"                                                                          \
 	" load_percent, offered_iops, iops, bytes_per_second, read_percent, in_flight, " \
 	"lat_mean_ns,"                                                                   \
 	" lat_p50_ns, lat_p99_ns, lat_p99_9_ns, lat_max_ns, transactions_per_second,"    \
 	" duration_ns FROM foreign_point"                                                \
 	" WHERE foreign_id = ?1 ORDER BY number"
-#define FIRST_REAL 7
+#define FIRST_REAL 8
 
 static void
 read_point(struct cur *c, struct foreign_point *p)
@@ -160,6 +161,7 @@ read_point(struct cur *c, struct foreign_point *p)
 	snprintf(p->note, sizeof(p->note), "%s", cur_text(c, 4));
 	p->breaks_law = cur_int(c, 5) != 0;
 	p->unit_assumed = cur_int(c, 6) != 0;
+	p->clat = cur_int(c, 7) != 0;
 	for (size_t i = 0; i < REALS; i++)
 		*(double *)(void *)((char *)p +
 				    reals[i].at) = cur_null(c, FIRST_REAL + (int)i)
@@ -274,8 +276,9 @@ foreign_histogram(struct tx *t, int64_t id, int64_t number, int dir, struct hist
 		id);
 }
 
-void
-foreign_marks(const struct foreign_point *p, bool bandwidth, json_t *list)
+/* Marks of a point: with those of its bandwidth, of its percentiles. */
+static void
+add_marks(const struct foreign_point *p, bool bandwidth, bool percentile, json_t *list)
 {
 	if (strcmp(p->quality, "measured") != 0)
 		json_array_append_new(list, json_string(p->quality));
@@ -283,6 +286,21 @@ foreign_marks(const struct foreign_point *p, bool bandwidth, json_t *list)
 		json_array_append_new(list, json_string("littles-law"));
 	if (p->unit_assumed && bandwidth)
 		json_array_append_new(list, json_string("unit-assumed"));
+	if (p->clat && percentile)
+		json_array_append_new(list, json_string("clat"));
+}
+
+void
+foreign_marks(const struct foreign_point *p, json_t *list)
+{
+	add_marks(p, true, true, list);
+}
+
+void
+foreign_figure_marks(const struct foreign_point *p, enum figure f, json_t *list)
+{
+	add_marks(p, f == FIGURE_PEAK_BYTES,
+		f == FIGURE_P99_PEAK || f == FIGURE_P99_9_PEAK, list);
 }
 
 json_t *
@@ -304,7 +322,7 @@ point_json(const struct foreign_point *p, size_t number)
 	json_put(o, "littles_n", result_real(p->iops * p->lat_mean_ns / 1e9));
 	json_put(o, "quality", json_text(p->quality));
 	json_put(o, "note", json_text(p->note));
-	foreign_marks(p, true, marks);
+	foreign_marks(p, marks);
 	json_put(o, "marks", marks);
 	return o;
 }

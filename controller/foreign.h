@@ -35,6 +35,7 @@ struct foreign_point {
 	/* how many bytes the unit of bytes_per_second has was not said, but taken by the
 	 * rule of docs/METHOD.md */
 	bool unit_assumed;
+	bool clat; /* its percentiles begin behind the submission: fio's clat */
 	double lat_mean_ns, lat_p50_ns, lat_p99_ns, lat_p99_9_ns, lat_max_ns; /* service
 									       */
 	double transactions_per_second, duration_ns; /* of application tests */
@@ -96,10 +97,11 @@ void foreign_result(const struct foreign *f, int64_t id, struct result_list *ret
 
 /*
  * foreign_marks appends what makes a point doubtful to an array of texts: its quality,
- * unless that is measured, "littles-law", and, where bandwidth is looked at,
- * "unit-assumed".
+ * unless that is measured, "littles-law", "unit-assumed" of its bandwidth, and "clat" of
+ * its percentiles. foreign_figure_marks leaves out what a figure does not rest on.
  */
-void foreign_marks(const struct foreign_point *p, bool bandwidth, json_t *list);
+void foreign_marks(const struct foreign_point *p, json_t *list);
+void foreign_figure_marks(const struct foreign_point *p, enum figure f, json_t *list);
 
 /* foreign_scaled makes what is known of its being scaled down: true, false or null. */
 json_t *foreign_scaled(const struct foreign *f);

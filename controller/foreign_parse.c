@@ -190,6 +190,22 @@ read_reals(const json_t *o, const char *at, struct foreign_point *p, struct err 
 	return 0;
 }
 
+static int
+read_bools(const json_t *o, const char *at, struct foreign_point *p, struct err *e)
+{
+	const struct {
+		const char *name;
+		bool *x;
+	} rows[] = {{"saturated", &p->saturated}, {"unit_assumed", &p->unit_assumed},
+		{"clat", &p->clat}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (json_has(o, rows[i].name) &&
+			json_need_bool(o, at, rows[i].name, rows[i].x, e) != 0)
+			return -1;
+	return 0;
+}
+
 /*
  * Little's law: the mean number in flight is the rate times the mean time. Where a tool
  * kept all in flight both are equal, else it is the most there can be.
@@ -210,9 +226,9 @@ read_point(const json_t *o, size_t i, struct foreign_point *p, struct err *e)
 {
 	static const char *const names[] = {"workload", "point", "load_percent",
 		"offered_iops", "iops", "bytes_per_second", "read_percent", "in_flight",
-		"saturated", "unit_assumed", "lat_mean_ns", "lat_p50_ns", "lat_p99_ns",
-		"lat_p99.9_ns", "lat_max_ns", "transactions_per_second", "duration_ns",
-		"quality", "note", "histograms", NULL};
+		"saturated", "unit_assumed", "clat", "lat_mean_ns", "lat_p50_ns",
+		"lat_p99_ns", "lat_p99.9_ns", "lat_max_ns", "transactions_per_second",
+		"duration_ns", "quality", "note", "histograms", NULL};
 	static const char *const qualities[] = {
 		"measured", "printed", "reconstructed", "suspect", "contradictory", NULL};
 	char at[AT_MAX / 2];
@@ -228,11 +244,7 @@ read_point(const json_t *o, size_t i, struct foreign_point *p, struct err *e)
 	if (json_has(o, "note") &&
 		read_text(o, at, "note", p->note, sizeof(p->note), e) != 0)
 		return -1;
-	if (json_has(o, "saturated") &&
-		json_need_bool(o, at, "saturated", &p->saturated, e) != 0)
-		return -1;
-	if (json_has(o, "unit_assumed") &&
-		json_need_bool(o, at, "unit_assumed", &p->unit_assumed, e) != 0)
+	if (read_bools(o, at, p, e) != 0)
 		return -1;
 	if (read_histograms(o, at, p, e) != 0)
 		return -1;

@@ -221,6 +221,35 @@ START_TEST(a_foreign_result_is_compared_by_workload_and_shown_as_foreign)
 }
 END_TEST
 
+START_TEST(percentiles_of_clat_are_marked_where_they_are_compared)
+{
+	json_t *doc = document("acme-1tb"), *p;
+
+	add_done_run(1, 1, 1, 20000);
+	p = point(doc, "4k-random-read", 40000, 3.2e6, 128);
+	json_put(p, "lat_p99_ns", json_real(9e6));
+	json_put(p, "clat", json_true());
+	added(doc, true);
+	doc = good(api_comparisons_get, 0, "a=d1&b=x1");
+	IS(doc, "/workloads/0/metrics/0/flags_b", "[\"printed\"]");
+	IS(doc, "/workloads/0/metrics/2/metric", "\"lat_mean_ns@peak\"");
+	IS(doc, "/workloads/0/metrics/2/flags_b", "[\"printed\"]");
+	IS(doc, "/workloads/0/metrics/3/metric", "\"lat_p99_ns@peak\"");
+	IS(doc, "/workloads/0/metrics/3/flags_b", "[\"printed\",\"clat\"]");
+	json_decref(doc);
+	doc = good(api_rankings_get, 0,
+		"workload=4k-random-read&foreign=true&metric=lat_p99_ns@peak");
+	IS(doc, "/items/1/foreign/id", "\"x1\"");
+	IS(doc, "/items/1/flags",
+		"[\"foreign\",\"printed\",\"clat\",\"scaling-unknown\"]");
+	IS(doc, "/items/1/bytes_per_second", "(none)");
+	json_decref(doc);
+	doc = good(api_foreign_get, 1, "");
+	IS(doc, "/points/0/marks", "[\"printed\",\"clat\"]");
+	json_decref(doc);
+}
+END_TEST
+
 START_TEST(a_ranking_has_foreign_results_when_asked_and_marks_them)
 {
 	json_t *doc = document("acme-1tb"), *p;
@@ -253,6 +282,7 @@ START_TEST(a_ranking_has_foreign_results_when_asked_and_marks_them)
 	IS(doc, "/items/0/foreign/id", "\"x1\"");
 	IS(doc, "/items/0/foreign/subject", "\"acme-1tb\"");
 	IS(doc, "/items/0/flags", "[\"foreign\",\"suspect\",\"scaling-unknown\"]");
+	IS(doc, "/items/0/bytes_per_second", "null");
 	IS(doc, "/items/1/drive/id", "\"d1\"");
 	IS(doc, "/items/1/foreign", "(none)");
 	IS(doc, "/items/1/percent_of_best", "50.0");
@@ -327,6 +357,7 @@ main(void)
 	tcase_add_test(tc, what_breaks_littles_law_is_marked);
 	tcase_add_test(tc, figures_of_latency_come_from_the_histograms);
 	tcase_add_test(tc, a_foreign_result_is_compared_by_workload_and_shown_as_foreign);
+	tcase_add_test(tc, percentiles_of_clat_are_marked_where_they_are_compared);
 	tcase_add_test(tc, a_ranking_has_foreign_results_when_asked_and_marks_them);
 	tcase_add_test(
 		tc, a_comparison_says_when_nobody_knows_whether_a_result_is_scaled);

@@ -49,6 +49,7 @@ static const struct column ranking[] = {
 	{"FIRMWARE", "drive/firmware", UNIT_TEXT, COL_WIDE, NULL},
 	{"MEDIAN", "value", UNIT_COUNT, 0, figure_value},
 	{"MIN .. MAX", "range", UNIT_COUNT, COL_PEOPLE, range},
+	{"BANDWIDTH", "bytes_per_second", UNIT_BYTES_PER_S, 0, NULL},
 	{"OF BEST", "percent_of_best", UNIT_PERCENT, 0, NULL},
 	{"N", "n", UNIT_WHOLE, 0, NULL},
 	{"FLAGS", "flags", UNIT_TEXTS, 0, NULL},

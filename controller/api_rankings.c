@@ -38,6 +38,7 @@ struct place {
 	const struct foreign *foreign;		/* NULL: a drive of ours */
 	const struct result *runs[COMPARE_MAX]; /* newest first */
 	double values[COMPARE_MAX];
+	double bytes[COMPARE_MAX]; /* per second, at the points of the values */
 	size_t n;
 	unsigned flags; /* of all points that the values are from */
 };
@@ -131,6 +132,7 @@ enter(struct ranking *k, const struct result *r)
 	if (curve_is_rate(figure_point(k->figure, c->points, c->n)))
 		k->rate_iops = curve_load(figure_point(k->figure, c->points, c->n));
 	p->flags |= result_flags(c, k->figure);
+	p->bytes[p->n] = figure_point(k->figure, c->points, c->n)->bytes_per_second;
 	p->runs[p->n] = r;
 	p->values[p->n++] = value;
 }
@@ -142,6 +144,7 @@ enter_foreign(struct ranking *k, const struct elsewhere *x, bool scaled)
 {
 	const struct result *r = x->list.items;
 	const struct result_curve *c = result_curve(r, k->workload);
+	const struct curve_point *point;
 	double value;
 	struct place *p;
 
@@ -162,6 +165,11 @@ enter_foreign(struct ranking *k, const struct elsewhere *x, bool scaled)
 	}
 	p = new_place(k, r);
 	p->foreign = &x->foreign;
+	point = figure_point(k->figure, c->points, c->n);
+	/* beside IOPS nothing would say that its unit is assumed */
+	p->bytes[0] = x->foreign.points[point->point - 1].unit_assumed
+			      ? (double)NAN
+			      : point->bytes_per_second;
 	p->values[p->n++] = value;
 }
 
@@ -174,11 +182,19 @@ foreign_flags(const struct ranking *k, const struct place *p)
 	json_t *list = json_array();
 
 	json_array_append_new(list, json_string("foreign"));
-	foreign_marks(&p->foreign->points[point->point - 1],
-		k->figure == FIGURE_PEAK_BYTES, list);
+	foreign_figure_marks(&p->foreign->points[point->point - 1], k->figure, list);
 	if (p->foreign->scaled < 0)
 		json_array_append_new(list, json_string("scaling-unknown"));
 	return list;
+}
+
+/* Adds the bandwidth of the points that rates are from: the median of the runs. */
+static void
+put_bandwidth(const struct ranking *k, const struct place *p, json_t *o)
+{
+	if (strcmp(figure_unit(k->figure), "1/s") == 0)
+		json_put(o, "bytes_per_second",
+			result_real(compare_median(p->bytes, p->n)));
 }
 
 static json_t *
@@ -190,6 +206,7 @@ foreign_item(const struct ranking *k, const struct place *p, const struct rank_e
 	json_put(o, "drive", json_null());
 	json_put(o, "foreign", foreign_head(p->foreign, p->newest->run));
 	json_put(o, "value", result_real(x->value));
+	put_bandwidth(k, p, o);
 	json_put(o, "n", json_integer(1));
 	json_put(o, "percent_of_best", result_real(x->percent_of_best));
 	json_put(o, "flags", foreign_flags(k, p));
@@ -198,7 +215,7 @@ foreign_item(const struct ranking *k, const struct place *p, const struct rank_e
 }
 
 static json_t *
-item_json(const struct place *p, const struct rank_entry *x)
+item_json(const struct ranking *k, const struct place *p, const struct rank_entry *x)
 {
 	json_t *o = json_object();
 	json_t *runs = json_array();
@@ -213,6 +230,7 @@ item_json(const struct place *p, const struct rank_entry *x)
 	json_put(o, "rank", json_integer((json_int_t)x->rank));
 	json_put(o, "drive", result_drive(p->newest));
 	json_put(o, "value", result_real(x->value));
+	put_bandwidth(k, p, o);
 	json_put(o, "minimum", result_real(least));
 	json_put(o, "maximum", result_real(most));
 	json_put(o, "n", json_integer((json_int_t)p->n));
@@ -244,7 +262,7 @@ ranking_json(struct ranking *k, bool scaled)
 
 		json_array_append_new(items, p->foreign != NULL
 						     ? foreign_item(k, p, &order[i])
-						     : item_json(p, &order[i]));
+						     : item_json(k, p, &order[i]));
 	}
 	free(order);
 	json_put(o, "metric", json_string(figure_name(k->figure)));

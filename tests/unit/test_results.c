@@ -431,6 +431,7 @@ START_TEST(drives_are_ranked_by_the_median_of_their_runs)
 	IS(doc, "/items/0/value", "42000.0");
 	IS(doc, "/items/1/rank", "2");
 	IS(doc, "/items/1/value", "21000.0");
+	IS(doc, "/items/1/bytes_per_second", "86016000.0");
 	IS(doc, "/items/1/n", "2");
 	IS(doc, "/items/1/minimum", "20000.0");
 	IS(doc, "/items/1/maximum", "22000.0");

@@ -309,31 +309,6 @@ attempt_set_aside(struct attempt *a, struct err *e)
 	return 0;
 }
 
-/* What a spool holds, for the RESULT that the runner could not write. */
-struct tally {
-	int64_t points, samples;
-	bool has_result;
-};
-
-static int
-count(const char *dir, struct tally *ret_t, struct err *e)
-{
-	struct spool_reader *r;
-	struct spool_record rec;
-	int rc;
-
-	memset(ret_t, 0, sizeof(*ret_t));
-	if (spool_reader_open(&r, dir, 1, e) != 0)
-		return -1;
-	while ((rc = spool_reader_next_good(r, &rec, e)) == 1) {
-		ret_t->points += rec.kind == RECORD_POINT;
-		ret_t->samples += rec.kind == RECORD_SAMPLE;
-		ret_t->has_result = rec.kind == RECORD_RESULT;
-	}
-	spool_reader_close(r);
-	return rc;
-}
-
 /* Why the attempt ended, as far as this node can tell. */
 static void
 explain(const struct attempt *a, struct str *out)
@@ -367,7 +342,7 @@ explain(const struct attempt *a, struct str *out)
 }
 
 static json_t *
-make_result(const struct attempt *a, const struct tally *t, uint64_t seq)
+make_result(const struct attempt *a)
 {
 	bool cancelled = a->stop_asked && a->fail_class[0] == '\0';
 	const char *class = a->fail_class[0] != '\0' ? a->fail_class : "infra";
@@ -378,17 +353,14 @@ make_result(const struct attempt *a, const struct tally *t, uint64_t seq)
 	json_put(o, "state", json_text(cancelled ? "cancelled" : "failed"));
 	json_put(o, "class", cancelled ? json_null() : json_text(class));
 	json_put(o, "reason", json_text(str_text(&why)));
-	json_put(o, "points", json_integer(t->points));
-	json_put(o, "samples", json_u64((uint64_t)t->samples));
-	json_put(o, "last_seq", json_u64(seq));
 	str_fini(&why);
 	return o;
 }
 
 static int
-append_result(struct attempt *a, struct spool *s, const struct tally *t, struct err *e)
+append_result(struct attempt *a, struct spool *s, struct err *e)
 {
-	json_t *o = make_result(a, t, spool_last(s) + 1);
+	json_t *o = make_result(a);
 	struct str text = {0};
 	uint64_t seq;
 	int rc;
@@ -442,27 +414,29 @@ attempt_can_go_on(const struct attempt *a, struct err *e)
 }
 
 /*
- * Makes sure that RESULT is the last record. That the spool opens for writing is part of
- * the proof that no runner is left: two processes never have it.
+ * Makes sure that RESULT is the last record, for which the last segment is enough. That
+ * the spool opens for writing is part of the proof that no runner is left: two processes
+ * never have it.
  */
 static int
 finish(struct attempt *a, struct err *e)
 {
 	char dir[4096];
 	struct spool *s = NULL;
-	struct tally t;
-	uint64_t cut, held;
-	int rc = -1;
+	uint64_t cut, held, last;
+	int rc = -1, kind;
 
 	attempt_spool(a, dir, sizeof(dir));
 	/* Somebody may have deleted it under the runner. */
 	if (disk_make_dir(a->dir, e) != 0 || spool_open(&s, dir, &cut, e) != 0)
 		goto out;
 	held = spool_last(s);
-	if (give_up_lost(a, s, dir, cut, e) != 0 || count(dir, &t, e) != 0)
+	if (give_up_lost(a, s, dir, cut, e) != 0 ||
+		spool_find_last(dir, &last, &kind, e) != 0)
 		goto out;
 	/* A RESULT under a number that is given up is none. */
-	if ((!t.has_result || spool_last(s) != held) && append_result(a, s, &t, e) != 0)
+	if ((kind != RECORD_RESULT || spool_last(s) != held) &&
+		append_result(a, s, e) != 0)
 		goto out;
 	if (spool_sync(s, e) != 0)
 		goto out;

@@ -8,6 +8,7 @@
 #ifndef RUNNER_ENGINE_H
 #define RUNNER_ENGINE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,8 +35,9 @@ struct engine_config {
 	unsigned depth; /* most I/Os in flight */
 	void *buffers;	/* depth buffers of buffer_bytes each, page-aligned; borrowed */
 	size_t buffer_bytes;
-	unsigned operations; /* of the load, bits 1 << enum operation */
-	const char *script;  /* null engine only, see engine_null.c; else NULL */
+	unsigned operations;	 /* of the load, bits 1 << enum operation */
+	const char *script;	 /* null engine only, see engine_null.c; else NULL */
+	const atomic_bool *stop; /* ends a pause of the null engine; borrowed, or NULL */
 };
 
 /*

@@ -28,6 +28,8 @@
 
 /* Waits shorter than this are spun: sleeping takes longer. */
 #define SPIN_NS 60000
+/* The longest sleep without a look whether the load is stopped. */
+#define LOOK_NS (100 * NS_PER_MS)
 
 struct outage {
 	int64_t length_ns; /* 0: none, or over */
@@ -63,6 +65,7 @@ struct engine {
 	int error; /* errno */
 	uint64_t error_every, again_every, short_every;
 	uint64_t count;
+	const atomic_bool *stop;
 	char text[128];
 };
 
@@ -207,6 +210,7 @@ null_open(struct engine **ret_g, const struct engine_config *c, struct err *e)
 	struct engine *g = xcalloc(1, sizeof(*g));
 
 	g->depth = c->depth;
+	g->stop = c->stop;
 	g->queue = xcalloc(c->depth, sizeof(struct io *));
 	g->due_ns = xcalloc(c->depth, sizeof(int64_t));
 	snprintf(
@@ -315,6 +319,19 @@ wait_due(struct engine *g, int64_t now, int64_t until)
 	return now;
 }
 
+/* Stops the caller, until the pause is over or the load is stopped. */
+static void
+pause_caller(struct engine *g, int64_t now)
+{
+	int64_t end = now + g->pause.length_ns;
+
+	g->pause.length_ns = 0;
+	while (now < end && (g->stop == NULL || !atomic_load(g->stop))) {
+		sleep_until(end - now < LOOK_NS ? end : now + LOOK_NS);
+		now = clock_mono();
+	}
+}
+
 static int
 null_reap(struct engine *g, struct io *ret_io[], unsigned max, int64_t wait_ns)
 {
@@ -323,8 +340,7 @@ null_reap(struct engine *g, struct io *ret_io[], unsigned max, int64_t wait_ns)
 
 	if (g->pause.length_ns != 0 && g->start_ns != 0 &&
 		now >= g->start_ns + g->pause.after_ns) {
-		sleep_until(now + g->pause.length_ns);
-		g->pause.length_ns = 0;
+		pause_caller(g, now);
 		now = clock_mono();
 	}
 	if (wait_ns > 0 && (g->n == 0 || g->due_ns[g->first] > now))

@@ -36,6 +36,7 @@ worker_new(struct worker **ret_w, const struct worker_config *c, struct err *e)
 	memset(w, 0, sizeof(*w));
 	w->c = *c;
 	w->ops = c->ops;
+	w->c.engine.stop = &w->stop;
 	w->depth = c->engine.depth;
 	w->once = c->pattern.one_pass != 0;
 	w->second_ns = c->second_ns != 0 ? c->second_ns : NS_PER_S;

@@ -43,10 +43,9 @@ struct line_answer {
 	/* FOUND: the load, without percent of a rate; otherwise NAN. */
 	double load_percent, offered_iops, iops;
 	bool interpolated; /* FOUND: between two measured loads */
-	/* A load below it lies over the line. */
 	size_t loads_over; /* known to lie over the line */
-	bool lower_over;
-	const char *why; /* a constant: why so and not otherwise; "" when it is plain */
+	bool lower_over;   /* a load below it lies over the line */
+	const char *why;   /* a constant: why so and not otherwise; "" when it is plain */
 };
 
 /* line_latency_name returns "mean", "p99" or "p99.9"; line_state_name "found", "all",
@@ -58,12 +57,11 @@ const char *line_state_name(enum line_state s);
  * line_find answers for n points in the order of curve_sort. A load is under the line
  * when it is not saturated and its latency is known and at most line.ns; over it when it
  * is saturated or its latency is known and more. Of one that is catching up the latency
- * is not known. The answer rests on the highest load
- * under the line. Where the next load is over it and not saturated, load and rates are
- * interpolated linearly in the latency between the two. Next to a saturated load, whose
- * response grows for as long as it lasts, next to one that is catching up or whose
- * latency is not known, and at
- * the highest load the answer is the load under the line itself.
+ * is not known. The answer rests on the highest load under the line. Where the next load
+ * is over it and not saturated, load and rates are interpolated linearly in the latency
+ * between the two. Next to a saturated load, whose response grows for as long as it
+ * lasts, next to one that is catching up or whose latency is not known, and at the
+ * highest load the answer is the load under the line itself.
  */
 void line_find(const struct curve_point *points, size_t n, struct line line,
 	struct line_answer *ret_a);

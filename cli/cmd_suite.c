@@ -3,7 +3,7 @@
 #include "cli/client.h"
 #include "cli/cmd.h"
 #include "cli/show.h"
-#include "cli/suite_cost.h"
+#include "cli/suite_parts.h"
 #include "common/document.h"
 #include "common/err.h"
 #include "common/json.h"
@@ -448,7 +448,7 @@ show_lists(const struct out *o, const json_t *doc)
 		table_print(o, rows, COLUMNS(workloads));
 	}
 	json_decref(rows);
-	suite_cost_show(o, doc);
+	suite_parts_show(o, doc);
 	rows = parameters_of(doc);
 	if (json_array_size(rows) > 0) {
 		show_title(o, "Where the parameters come from");

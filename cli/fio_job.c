@@ -283,8 +283,7 @@ make_ramp(struct conversion *c, const struct fio_job *jobs, size_t n)
 					phase(jobs[i].ramp_ns, 0) != r->warmup_ns)))
 			convert_left(c, jobs[i].line, LEFT_LOAD, jobs[i].name,
 				"a suite has the same times for all workloads: those of "
-				"job "
-				"%.60s in line %u",
+				"job %.60s in line %u",
 				model->name, model->line);
 }
 
@@ -352,8 +351,7 @@ make_data(struct conversion *c, const struct fio_job *jobs, size_t n)
 		else
 			convert_left(c, line, LEFT_LOAD, j->name,
 				"which bytes are written is said once for a suite: by "
-				"job "
-				"%.60s in line %u",
+				"job %.60s in line %u",
 				model->name, model->line);
 	}
 }
@@ -479,8 +477,7 @@ take_option(struct reading *s, const struct line *l, struct err *e)
 	if (l->to - l->from > 8 && strncmp(l->from, "include ", 8) == 0)
 		return err_set(e, ERR_INVALID,
 			"line %u: include names a file, and no other file is read; put "
-			"its "
-			"text in place of the line",
+			"its text in place of the line",
 			l->number);
 	while (name_end > l->from && is_blank(name_end[-1]))
 		name_end--;

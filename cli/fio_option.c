@@ -252,8 +252,7 @@ read_part(struct fio_reader *r, const struct fio_option *o, double *ret_percent)
 	}
 	fio_left(r, o, LEFT_LOAD,
 		"a suite has parts of the capacity, not bytes; write a percentage such "
-		"as "
-		"25%");
+		"as 25%");
 	return false;
 }
 

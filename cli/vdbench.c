@@ -75,8 +75,7 @@ vd_read_range(struct vd *v, const struct vdbench_param *p, struct vd_range *ret_
 
 	if (n == 2 && v->numbers[1].x > 100 && v->numbers[1].x < 200)
 		why = "a part that goes on at the drive's start is not carried: the "
-		      "whole "
-		      "region is used";
+		      "whole region is used";
 	else if (n == 2 && v->numbers[1].x >= 200)
 		why = "a suite has parts of the capacity, not bytes: the whole region is "
 		      "used";
@@ -232,8 +231,7 @@ check_order(
 		return 0;
 	return err_set(e, ERR_INVALID,
 		"line %u: a \"%s\" here belongs to the definition before it, which has "
-		"one "
-		"already; the order is hd, sd, wd, rd",
+		"one already; the order is hd, sd, wd, rd",
 		p->line, p->key);
 }
 

@@ -173,8 +173,7 @@ list_ramp(struct vd *v, const struct vd_rd *rd, const struct vd_rd *model)
 	if (rd->rate == NULL)
 		convert_left(v->c, rd->line, LEFT_LOAD, rd->name,
 			"it has no iorate=, without which vdbench does not run; the "
-			"maximum "
-			"is measured");
+			"maximum is measured");
 	if (!range)
 		convert_left(v->c, line, LEFT_LOAD, text,
 			"a load is from 1%% to 200%% of the maximum; the others are left "
@@ -187,16 +186,13 @@ list_ramp(struct vd *v, const struct vd_rd *rd, const struct vd_rd *model)
 	if (rd->n_rates == 0 && !same_loads(&own, ramp))
 		convert_left(v->c, line, LEFT_LOAD, text,
 			"a suite has one ramp for all workloads: that of rd=%.60s in "
-			"line "
-			"%u",
+			"line %u",
 			model->name, model->line);
 	if (own.warmup_ns != ramp->warmup_ns || own.measure_ns != ramp->measure_ns ||
 		own.arrivals != ramp->arrivals)
 		convert_left(v->c, rd->line, LEFT_LOAD, rd->name,
 			"a suite has the same times and arrivals for all workloads: "
-			"those "
-			"of "
-			"rd=%.60s in line %u",
+			"those of rd=%.60s in line %u",
 			model->name, model->line);
 }
 

@@ -178,9 +178,8 @@ wd_iorate(struct vd *v, const struct vdbench_param *p)
 {
 	if (vd_number(v, p, 0, 1e9, &v->wd->iorate, NULL) && v->wd->iorate > 0)
 		vd_left(v, p, LEFT_LOAD,
-			"a rate is that of a whole run; where "
-			"all "
-			"workloads of a run have one, the rates become shares");
+			"a rate is that of a whole run; where all workloads of a run "
+			"have one, the rates become shares");
 }
 
 static void

@@ -176,8 +176,7 @@ operation_named(const char *name, enum operation *ret_op, struct err *e)
 		}
 	return err_set(e, ERR_INVALID,
 		"\"%.40s\" is no operation; write, write-fua, write-zeroes, trim and "
-		"flush "
-		"are",
+		"flush are",
 		name);
 }
 
@@ -269,8 +268,7 @@ flow_check(const struct flow *s, struct err *e)
 	if (!share_is_percent(s->from_percent) || !share_is_percent(s->to_percent) ||
 		s->from_percent >= s->to_percent)
 		return err_set(e, ERR_INVALID,
-			"a stream's part of the region goes from 0%% or more to 100%% "
-			"or "
+			"a stream's part of the region goes from 0%% or more to 100%% or "
 			"less, and ends after it begins");
 	if ((unsigned)s->operation >= OPERATIONS)
 		return err_set(e, ERR_INVALID, "the operation is not known here");

@@ -92,9 +92,8 @@ read_mix(const json_t *o, const char *at, const char *name, struct block_mix *m,
 	}
 	if (json_need_text(o, at, name, &text, e) != 0)
 		return err_fix(e,
-			"write a size such as \"4KiB\", or sizes with their shares such "
-			"as "
-			"{\"4KiB\": \"60%%\", \"64KiB\": \"40%%\"}");
+			"write a size such as \"4KiB\", or sizes with their shares "
+			"such as {\"4KiB\": \"60%%\", \"64KiB\": \"40%%\"}");
 	if (parse_size(text, &bytes, e) != 0 || block_mix_add(m, bytes, 100, e) != 0)
 		return err_at(e, "%s/%s", at, name);
 	return 0;

@@ -141,8 +141,7 @@ parse_duration(const char *text, int64_t *ret_ns, struct err *e)
 	if (u == NULL)
 		return err_set(e, ERR_INVALID,
 			"\"%.40s\" is not a duration; write a number and a unit, for "
-			"example "
-			"500ms, 60s or 2h",
+			"example 500ms, 60s or 2h",
 			text);
 	ns = x * (double)u->factor;
 	if (ns > 3650.0 * 86400e9)
@@ -160,8 +159,7 @@ parse_percent(const char *text, double *ret_percent, struct err *e)
 	if (end == NULL || strcmp(end, "%") != 0 || x > 1000)
 		return err_set(e, ERR_INVALID,
 			"\"%.40s\" is not a percentage from 0%% to 1000%%; write for "
-			"example "
-			"25%%",
+			"example 25%%",
 			text);
 	*ret_percent = x;
 	return 0;

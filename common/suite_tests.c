@@ -290,15 +290,13 @@ suite_tests_fit(const struct suite *s, uint64_t region_bytes, const struct suite
 	if (with_health > 0) {
 		err_set(e, ERR_INVALID,
 			"no test of suite %s@%u can be done with the drive: it has no "
-			"log "
-			"of its health that they could poll",
+			"log of its health that they could poll",
 			s->name, (unsigned)s->version);
 		return err_fix(e, "use an NVMe, SATA or SAS drive");
 	}
 	err_set(e, ERR_INVALID,
 		"no test of suite %s@%u can be done with the drive's logical blocks of "
-		"%u "
-		"bytes",
+		"%u bytes",
 		s->name, (unsigned)s->version, (unsigned)logical_block_bytes);
 	return err_fix(e, "use a drive with smaller logical blocks");
 }

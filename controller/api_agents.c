@@ -71,8 +71,7 @@ find_node(struct tx *t, const struct enrolment *x, int64_t *ret_node, struct err
 		return rc < 0 ? -1 : 0;
 	err_set(e, ERR_FORBIDDEN,
 		"this join token is not valid for node %.80s: it is wrong, was used, or "
-		"is "
-		"older than an hour",
+		"is older than an hour",
 		x->name);
 	return err_fix(e, "ssdlab node enroll %.80s makes a new one", x->name);
 }

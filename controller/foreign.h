@@ -3,10 +3,9 @@
  *
  * They have tables of their own, ids with the letter x, and are told as foreign wherever
  * they show: they stand beside runs in a comparison, and in a ranking when that is asked
- * for. A document
- * (ForeignDocument in schema/openapi.yaml) that was taken is never changed; the same one
- * again is the one that is there. What a document says is checked against Little's law,
- * and what breaks it or is marked as doubtful keeps that mark.
+ * for. A document (ForeignDocument in schema/openapi.yaml) that was taken is never
+ * changed; the same one again is the one that is there. What a document says is checked
+ * against Little's law, and what breaks it or is marked as doubtful keeps that mark.
  */
 #ifndef CONTROLLER_FOREIGN_H
 #define CONTROLLER_FOREIGN_H

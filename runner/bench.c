@@ -154,8 +154,7 @@ run(struct bench_options *o, struct load_result *r, struct err *ret_journal,
 	if (workload_read_percent(&l->workload) > 0 && target_has_holes(&t))
 		fprintf(stderr,
 			"ssdlab-runner: warning: parts of %s were never written, and "
-			"reads "
-			"of holes touch no medium\n",
+			"reads of holes touch no medium\n",
 			o->target);
 	failed = o->journal != NULL ? run_verified(o, &t, r, ret_journal, e)
 				    : run_load(o, r, e);

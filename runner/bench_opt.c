@@ -477,8 +477,7 @@ check_stream(struct bench_options *o, struct err *e)
 		if (o->has_blocks[d] && o->has_block)
 			return err_set(e, ERR_INVALID,
 				"--block and %s exclude each other; give --read-block "
-				"and "
-				"--write-block",
+				"and --write-block",
 				names[d]);
 		if (o->has_blocks[d] && !flow_uses_blocks(s, (enum direction)d)) {
 			err_set(e, ERR_INVALID,

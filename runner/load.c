@@ -150,8 +150,7 @@ check_region(const struct load *l, struct err *e)
 	if (l->length < need)
 		return err_set(e, ERR_INVALID,
 			"the region of %llu bytes is too small: this load needs one "
-			"block "
-			"for each worker, %llu bytes",
+			"block for each worker, %llu bytes",
 			(unsigned long long)l->length, (unsigned long long)need);
 	if (l->one_pass > l->length)
 		return err_set(e, ERR_INVALID,

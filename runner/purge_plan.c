@@ -36,8 +36,7 @@ reaches_others(const struct nvme_offer *n, const char *what, char why[PURGE_WHY_
 	else if (!n->others_known)
 		snprintf(why, PURGE_WHY_MAX,
 			"%s might erase other namespaces, which only another controller "
-			"of "
-			"the drive could list",
+			"of the drive could list",
 			what);
 	else
 		return false;
@@ -146,7 +145,6 @@ purge_judge(
 		return 0;
 	return err_set(e, ERR_IO,
 		"the purge by %s has not purged the drive: of %u sampled blocks with "
-		"data "
-		"%u read as before",
+		"data %u read as before",
 		name, s->held, s->unchanged);
 }

@@ -1,4 +1,4 @@
-#include "cli/suite_cost.h"
+#include "cli/suite_parts.h"
 
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ shown(const char *file)
 
 	OK(json_read_file(path, &doc, &e));
 	o.file = fmemopen(text, sizeof(text), "we");
-	suite_cost_show(&o, doc);
+	suite_parts_show(&o, doc);
 	fclose(o.file);
 	json_decref(doc);
 	free(path);
@@ -76,7 +76,7 @@ START_TEST(a_form_of_suite_that_is_not_known_here_is_not_guessed_at)
 	json_t *doc = json_pack("{s:s}", "ssdlab", "suite/v9");
 
 	o.file = fmemopen(text, sizeof(text), "we");
-	suite_cost_show(&o, doc);
+	suite_parts_show(&o, doc);
 	fclose(o.file);
 	ck_assert_str_eq(text, "");
 	json_decref(doc);
@@ -86,10 +86,10 @@ END_TEST
 int
 main(void)
 {
-	TCase *tc = tcase_create("suite_cost");
+	TCase *tc = tcase_create("suite_parts");
 
 	tcase_add_test(tc, a_ramp_is_told_by_workloads_with_its_preparation);
 	tcase_add_test(tc, tests_are_told_with_what_each_overwrites);
 	tcase_add_test(tc, a_form_of_suite_that_is_not_known_here_is_not_guessed_at);
-	return unit_run("suite_cost", tc);
+	return unit_run("suite_parts", tc);
 }

@@ -1,4 +1,4 @@
-#include "cli/suite_cost.h"
+#include "cli/suite_parts.h"
 
 #include <stdlib.h>
 
@@ -76,7 +76,7 @@ cost_has_rates(const json_t *rows)
 }
 
 void
-suite_cost_show(const struct out *o, const json_t *doc)
+suite_parts_show(const struct out *o, const json_t *doc)
 {
 	struct suite *s = xcalloc(1, sizeof(*s));
 	json_t *rows;

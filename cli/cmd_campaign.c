@@ -83,6 +83,7 @@ static const struct column campaigns[] = {
 	{"STATE", "state", UNIT_STATE, 0, state_text},
 	{"CANCELLING", "cancelling", UNIT_YES, COL_CSV, NULL},
 	{"RUNS", "runs/total", UNIT_TEXT, 0, runs_text},
+	{"LEFT", "left_ns", UNIT_SPAN, 0, show_left},
 	{"DONE", "runs/done", UNIT_WHOLE, COL_CSV, NULL},
 	{"FAILED", "runs/failed", UNIT_WHOLE, COL_CSV, NULL},
 	{"LOST", "runs/lost", UNIT_WHOLE, COL_CSV, NULL},

@@ -35,6 +35,13 @@ static const struct column running_columns[] = {
 	{"WHAT", "what", UNIT_TEXT, 0, show_run_what},
 };
 
+static const struct column campaign_columns[] = {
+	{"CAMPAIGN", "id", UNIT_TEXT, COL_KEEP, NULL},
+	{"NAME", "name", UNIT_TEXT, 0, NULL},
+	{"STATE", "state", UNIT_STATE, 0, NULL},
+	{"LEFT", "left_ns", UNIT_SPAN, COL_KEEP, show_left},
+};
+
 /* Something that wants a person. Takes why. */
 static void
 add_attention(json_t *list, const json_t *what, const char *where, const char *state,
@@ -256,6 +263,7 @@ read_lists(struct cli *c, json_t *status, struct err *e)
 	json_t *running = new_list(status, "running");
 	json_t *drives = new_list(status, "drives");
 	json_t *attention = new_list(status, "attention");
+	json_t *campaigns = new_list(status, "campaigns");
 	json_t *ended = json_array();
 	char since[40];
 	json_t *item;
@@ -266,6 +274,8 @@ read_lists(struct cli *c, json_t *status, struct err *e)
 	if (read_into(c, "/api/v1/nodes", NULL, NULL, new_list(status, "nodes"), e) !=
 			0 ||
 		read_into(c, "/api/v1/drives", NULL, NULL, drives, e) != 0 ||
+		read_into(c, "/api/v1/campaigns", "running", NULL, campaigns, e) != 0 ||
+		read_into(c, "/api/v1/campaigns", "queued", NULL, campaigns, e) != 0 ||
 		read_into(c, "/api/v1/runs", "running", NULL, running, e) != 0 ||
 		read_into(c, "/api/v1/runs", "collecting", NULL, running, e) != 0 ||
 		read_into(c, "/api/v1/runs", "leased", NULL, running, e) != 0 ||
@@ -330,6 +340,7 @@ print_status(struct cli *c, const json_t *status)
 	const struct out *o = &c->out;
 	const json_t *controller = json_object_get(status, "controller");
 	const json_t *nodes = json_object_get(status, "nodes");
+	const json_t *campaigns = json_object_get(status, "campaigns");
 	const json_t *running = json_object_get(status, "running");
 	const json_t *waiting = json_object_get(status, "waiting");
 	const json_t *attention = json_object_get(status, "attention");
@@ -344,6 +355,12 @@ print_status(struct cli *c, const json_t *status)
 	if (json_array_size(nodes) > 0) {
 		show_title(o, "Nodes");
 		table_print(o, nodes, show_nodes, show_nodes_n);
+	}
+	if (json_array_size(campaigns) > 0) {
+		show_title(o,
+			"Campaigns (time left by what their suites say; nothing that "
+			"fails is foreseen)");
+		table_print(o, campaigns, COLUMNS(campaign_columns));
 	}
 	if (json_array_size(running) > 0) {
 		show_title(o, "Running");

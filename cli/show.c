@@ -217,7 +217,11 @@ show_run_what(const json_t *run, struct str *out)
 	}
 	if (json_is_true(json_object_get(run, "unknown")))
 		str_puts(out, "agent is silent; last seen at ");
-	if (json_text_of(progress, "workload")[0] != '\0')
+	if (json_number(json_object_get(progress, "fill_passes"), &load) && load > 1) {
+		str_puts(out, "fill ");
+		raw_value(json_object_get(progress, "fill_pass"), out);
+		str_printf(out, " of %.0f", load);
+	} else if (json_text_of(progress, "workload")[0] != '\0')
 		str_puts(out, json_text_of(progress, "workload"));
 	else
 		str_puts(out, json_text_of(json_object_get(run, "attempt"), "step"));
@@ -235,6 +239,20 @@ show_rate(double iops, struct str *out)
 {
 	human_count(iops, out);
 	str_puts(out, " IOPS");
+}
+
+/* "about 3 h", of tests in rounds "at most about 3 h". */
+void
+show_left(const json_t *item, struct str *out)
+{
+	double ns;
+
+	if (!json_number(json_object_get(item, "left_ns"), &ns))
+		return;
+	str_puts(out, json_is_true(json_object_get(item, "left_at_most"))
+			      ? "at most about "
+			      : "about ");
+	human_span((int64_t)ns, out);
 }
 
 void

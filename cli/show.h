@@ -82,6 +82,7 @@ void show_add_latency(json_t *points);
  */
 void show_run_what(const json_t *run, struct str *out);
 void show_run_points(const json_t *run, struct str *out);
+void show_left(const json_t *campaign, struct str *out); /* "about 3 h" */
 void show_drive_state(const json_t *drive, struct str *out);
 
 /* show_rate appends an offered rate, "5 k IOPS"; show_load which load of which workload a

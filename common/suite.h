@@ -160,6 +160,20 @@ void suite_part_cost(const struct suite *s, size_t part, const struct suite_driv
 	struct suite_cost *ret_cost);
 
 /*
+ * suite_left_ns estimates how long a run of s still takes of which all steps of the
+ * program before step number `step` (suite_compile, from 1; 0: nothing is done yet) are
+ * done, and of that step so many points. Tests count with all the rounds that they may
+ * still take. What no int64_t holds counts as INT64_MAX.
+ */
+int64_t suite_left_ns(const struct suite *s, const struct suite_drive *d,
+	uint64_t fill_bytes_per_s, uint32_t step, uint32_t points);
+
+/* suite_fill_passes returns how many passes step number `step` fills the drive with, 0
+ * when it is no fill. */
+uint32_t suite_fill_passes(
+	const struct suite *s, const struct suite_drive *d, uint32_t step);
+
+/*
  * suite_compile makes the run program of s for a drive that it fits: every default
  * explicit, sizes in bytes. *ret_p is overwritten; ids, drive and seed are set by the
  * caller afterwards. *ret_p is owned (program_fini).

@@ -142,3 +142,69 @@ suite_cost(const struct suite *s, const struct suite_drive *d, uint64_t fill_byt
 		add(ret_cost, &part);
 	}
 }
+
+/* What is left of a workload of which so many points are done, the maximum first. */
+static double
+workload_left_ns(const struct ramp *r, uint32_t points)
+{
+	double ns = suite_ramp_ns(r);
+
+	if (points > 0 && r->n_rates == 0) {
+		ns -= (double)(r->maximum_warmup_ns + r->maximum_measure_ns);
+		points--;
+	}
+	ns -= (double)(r->warmup_ns + r->measure_ns) * points;
+	return ns > 0 ? ns : 0;
+}
+
+/* A pass is the time of one over the whole drive. */
+static double
+step_left_ns(const struct step *step, double pass_ns, uint32_t points)
+{
+	double all = (double)step->rounds.max_rounds * (double)step->rounds.n_cells;
+
+	switch (step->kind) {
+	case STEP_IDENTIFY:
+		break;
+	case STEP_PURGE:
+		return pass_ns;
+	case STEP_FILL:
+		return points < step->passes ? pass_ns * (step->passes - points) : 0;
+	case STEP_WORKLOAD:
+		return workload_left_ns(&step->ramp, points);
+	case STEP_ROUNDS:
+		return points < all
+			       ? (double)rounds_duration_ns(&step->rounds) *
+					 step->rounds.max_rounds * ((all - points) / all)
+			       : 0;
+	}
+	return 0;
+}
+
+int64_t
+suite_left_ns(const struct suite *s, const struct suite_drive *d,
+	uint64_t fill_bytes_per_s, uint32_t step, uint32_t points)
+{
+	double pass_ns = (double)d->capacity_bytes / (double)fill_bytes_per_s * 1e9;
+	struct program p;
+	double ns = 0;
+
+	suite_compile(s, d, &p);
+	for (size_t i = step > 0 ? step - 1 : 0; i < p.n_steps; i++)
+		ns += step_left_ns(&p.steps[i], pass_ns, i + 1 == step ? points : 0);
+	program_fini(&p);
+	return suite_count(ns);
+}
+
+uint32_t
+suite_fill_passes(const struct suite *s, const struct suite_drive *d, uint32_t step)
+{
+	struct program p;
+	uint32_t passes = 0;
+
+	suite_compile(s, d, &p);
+	if (step > 0 && step <= p.n_steps && p.steps[step - 1].kind == STEP_FILL)
+		passes = p.steps[step - 1].passes;
+	program_fini(&p);
+	return passes;
+}

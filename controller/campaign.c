@@ -10,6 +10,7 @@
 #include "common/xalloc.h"
 #include "controller/api.h"
 #include "controller/doc.h"
+#include "controller/left.h"
 #include "controller/run.h"
 #include "controller/state.h"
 #include "controller/store.h"
@@ -200,6 +201,21 @@ put_starts(struct tx *t, int64_t campaign, json_t *doc, struct err *e)
 	return rc;
 }
 
+/* Adds how long its runs still take, null when there are none or it is not known. */
+static int
+put_left(struct tx *t, int64_t campaign, json_t *doc, struct err *e)
+{
+	int64_t ns = -1;
+	bool at_most = false;
+
+	if (json_is_null(json_object_get(doc, "finished")) &&
+		left_campaign(t, campaign, &ns, &at_most, e) != 0)
+		return -1;
+	json_put(doc, "left_ns", ns >= 0 ? json_u64((uint64_t)ns) : json_null());
+	json_put(doc, "left_at_most", json_boolean(at_most));
+	return 0;
+}
+
 int
 campaign_json(struct tx *t, int64_t campaign, bool whole, json_t **ret_doc, struct err *e)
 {
@@ -250,7 +266,8 @@ campaign_json(struct tx *t, int64_t campaign, bool whole, json_t **ret_doc, stru
 	if (whole)
 		json_put(doc, "document", doc_stored(cur_text(c, 8)));
 	cur_close(c);
-	if (whole && put_starts(t, campaign, doc, e) != 0) {
+	if (put_left(t, campaign, doc, e) != 0 ||
+		(whole && put_starts(t, campaign, doc, e) != 0)) {
 		json_decref(doc);
 		return -1;
 	}

@@ -1,6 +1,7 @@
 #include "controller/rundoc.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "controller/doc.h"
 #include "controller/environment.h"
 #include "controller/ledger.h"
+#include "controller/left.h"
 #include "controller/sched.h"
 #include "controller/store.h"
 
@@ -207,59 +209,95 @@ count_samples(struct tx *t, int64_t attempt, json_t *doc, struct err *e)
 	return 0;
 }
 
-/* The drive of a run, as far as its points depend on it. */
+/* The drive of a run, as far as its points depend on it, and its kind. */
 static int
-drive_of(struct tx *t, int64_t run, struct suite_drive *ret_d, struct err *e)
+drive_of(struct tx *t, int64_t run, struct suite_drive *ret_d, char ret_kind[16],
+	struct err *e)
 {
 	struct cur *c;
 	int rc;
 
 	*ret_d = (struct suite_drive){0};
+	ret_kind[0] = '\0';
 	if (tx_query(t, &c, e,
 		    "SELECT d.capacity_bytes, d.logical_block_bytes, d.kind, d.virtual"
 		    " FROM run r JOIN drive d ON d.id = r.drive_id WHERE r.id = ?1",
 		    "i", run) != 0)
 		return -1;
 	rc = cur_next(c, e);
-	if (rc == 1)
+	if (rc == 1) {
 		*ret_d = (struct suite_drive){(uint64_t)cur_int(c, 0),
 			(uint32_t)cur_int(c, 1),
 			drive_has_health(cur_text(c, 2), cur_int(c, 3) != 0)};
+		snprintf(ret_kind, 16, "%s", cur_text(c, 2));
+	}
 	cur_close(c);
 	return rc < 0 ? -1 : 0;
 }
 
-/* How many points the run will have in all, 0 when its suite cannot be read any more. */
-static uint32_t
-points_of(struct tx *t, int64_t campaign, int64_t run)
+/*
+ * Begins the progress with what the suite says: how many points the run has in all, 0
+ * when it cannot be read any more; how long the run still takes; which pass of a fill it
+ * is in.
+ */
+static int
+add_plan(struct tx *t, int64_t campaign, int64_t run, int64_t attempt, json_t *doc,
+	struct err *e)
 {
+	const char *state = json_text_of(doc, "state");
+	bool running = strcmp(state, "running") == 0;
+	bool to_do = running || strcmp(state, "pending") == 0 ||
+		     strcmp(state, "leased") == 0;
 	struct suite *s = xcalloc(1, sizeof(*s));
 	struct suite_cost cost = {0};
+	json_t *o = json_object();
+	json_t *left = NULL;
+	struct left_place at;
 	struct suite_drive d;
+	char kind[16];
+	int rc = left_place(t, attempt, &at, e);
 
-	if (sched_suite(t, campaign, s, NULL) == 0 && drive_of(t, run, &d, NULL) == 0)
+	json_put(doc, "progress", o);
+	json_put(o, "fill_pass", json_null());
+	json_put(o, "fill_passes", json_null());
+	if (rc == 0 && sched_suite(t, campaign, s, NULL) == 0 &&
+		drive_of(t, run, &d, kind, NULL) == 0) {
+		uint32_t passes = suite_fill_passes(s, &d, at.step);
+
 		suite_cost(s, &d, 1, 1, &cost);
+		if (to_do)
+			left = json_u64((uint64_t)suite_left_ns(
+				s, &d, left_fill_rate(kind), at.step, at.points));
+		if (running && passes > at.points) {
+			json_put(o, "fill_pass", json_integer(at.points + 1));
+			json_put(o, "fill_passes", json_integer(passes));
+		}
+	}
+	json_put(o, "left_ns", left != NULL ? left : json_null());
+	json_put(o, "points_total", json_integer(cost.points));
 	suite_fini(s);
 	free(s);
-	return cost.points;
+	return rc;
 }
 
+/* Adds which points are done; those that were skipped count no more. */
 static int
-add_progress(struct tx *t, uint32_t points, int64_t attempt, json_t *doc, struct err *e)
+add_progress(struct tx *t, int64_t attempt, json_t *doc, struct err *e)
 {
-	json_t *o = json_object();
+	json_t *o = json_object_get(doc, "progress");
 	int64_t done = 0;
 	int64_t skipped = 0;
 	struct cur *c;
 	int rc;
 
-	json_put(doc, "progress", o);
 	if (tx_int(t, &skipped, e,
 		    "SELECT sum(detail ->> 'passes') FROM ledger"
 		    " WHERE attempt_id = ?1 AND kind = 'skip'",
 		    "i", attempt) < 0)
 		return -1;
-	json_put(o, "points_total", json_integer(points - skipped));
+	json_put(o, "points_total",
+		json_integer(json_integer_value(json_object_get(o, "points_total")) -
+			     skipped));
 	if (tx_int(t, &done, e,
 		    "SELECT count(*) FROM point WHERE attempt_id = ?1 AND state = 'done'",
 		    "i", attempt) < 0)
@@ -350,7 +388,8 @@ run_json(struct tx *t, int64_t run, json_t **ret_doc, struct err *e)
 	cur_close(c);
 	if (count_samples(t, attempt, doc, e) != 0 || add_written(t, run, doc, e) != 0 ||
 		add_preparation(t, run, doc, e) != 0 ||
-		add_progress(t, points_of(t, campaign, run), attempt, doc, e) != 0 ||
+		add_plan(t, campaign, run, attempt, doc, e) != 0 ||
+		add_progress(t, attempt, doc, e) != 0 ||
 		add_environment(t, attempt, doc, e) != 0) {
 		json_decref(doc);
 		return -1;

@@ -15,6 +15,7 @@
 #include "controller/doc.h"
 #include "controller/drives.h"
 #include "controller/event.h"
+#include "controller/left.h"
 #include "controller/reuse.h"
 #include "controller/sched.h"
 #include "controller/store.h"
@@ -330,13 +331,6 @@ submit_campaign(struct tx *t, const json_t *doc, const char *actor, int64_t *ret
  */
 #define ASSUMED_WRITE_BYTES_PER_S UINT64_C(16000000000)
 
-/* How fast it is filled: a careful guess by its kind, for the duration only. */
-static uint64_t
-assumed_fill_rate(const struct target *x)
-{
-	return strcmp(x->kind, "nvme") == 0 ? 1500000000 : 400000000;
-}
-
 /* Sums that no integer holds end at its largest value. */
 static uint64_t
 times(uint64_t a, uint64_t b)
@@ -524,7 +518,7 @@ plan_doc(const struct resolved *r, const struct plan *p)
 		struct suite_cost cost;
 
 		suite_cost(&r->suite, &r->targets[i].drive,
-			assumed_fill_rate(&r->targets[i]), ASSUMED_WRITE_BYTES_PER_S,
+			left_fill_rate(r->targets[i].kind), ASSUMED_WRITE_BYTES_PER_S,
 			&cost);
 		drive_ns[i] = times((uint64_t)cost.duration_ns, r->doc.repeats);
 		written = plus(written, times(cost.write_bytes, r->doc.repeats));

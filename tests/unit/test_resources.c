@@ -371,8 +371,8 @@ START_TEST(a_run_shows_its_progress_and_equal_answers_have_equal_tags)
 	lab_sched();
 	rig_exec("INSERT INTO point (attempt_id, point, step, workload, load_percent, "
 		 "state,"
-		 " started_ns) VALUES (1, 1, 1, 'fill', NULL, 'done', 1),"
-		 " (1, 2, 2, 'reads', NULL, 'done', 1), (1, 3, 2, 'reads', 50, "
+		 " started_ns) VALUES (1, 1, 2, 'fill', NULL, 'done', 1),"
+		 " (1, 2, 3, 'reads', NULL, 'done', 1), (1, 3, 3, 'reads', 50, "
 		 "'running', 1)");
 	rig_exec("INSERT INTO series (attempt_id, point, n, first_seq, last_seq, "
 		 "samples) VALUES (1, 1, 5, 1, 5, x'00')");
@@ -382,11 +382,31 @@ START_TEST(a_run_shows_its_progress_and_equal_answers_have_equal_tags)
 	ck_assert_str_ne(lab_call.etag, tag);
 	ck_assert_msg(
 		strstr(lab_doc(),
-			"\"progress\":{\"load_percent\":50.0,"
+			"\"load_percent\":50.0,"
 			"\"offered_iops\":null,\"points_done\":2,\"points_total\":7,"
 			"\"workload\":\"reads\"}") != NULL,
 		"%s", lab_doc());
 	ck_assert_msg(strstr(lab_doc(), "\"samples\":6") != NULL, "%s", lab_doc());
+	/* the present load and the one after it, then a maximum and two loads, 2 s each
+	 */
+	ck_assert_str_eq(
+		json_text_of(json_object_get(lab_call.doc, "progress"), "left_ns"),
+		"10000000000");
+	ck_assert(json_is_null(
+		json_object_get(json_object_get(lab_call.doc, "progress"), "fill_pass")));
+	OK(lab_ask(api_campaigns_get, 1, NULL, &e));
+	ck_assert_str_eq(json_text_of(lab_call.doc, "left_ns"), "10000000000");
+	ck_assert(json_is_false(json_object_get(lab_call.doc, "left_at_most")));
+	OK(lab_ask(api_runs_get, 1, NULL, &e));
+	rig_exec("UPDATE run SET state = 'running' WHERE id = 1;");
+	rig_exec("UPDATE point SET state = 'running', step = 2 WHERE point = 1");
+	rig_exec("UPDATE point SET step = 1 WHERE point > 1");
+	OK(lab_ask(api_runs_get, 1, NULL, &e));
+	ck_assert_msg(strstr(lab_doc(), "\"fill_pass\":1,\"fill_passes\":1") != NULL,
+		"%s", lab_doc());
+	rig_exec("UPDATE run SET state = 'leased' WHERE id = 1");
+	rig_exec("UPDATE point SET state = 'done' WHERE point = 1");
+	OK(lab_ask(api_runs_get, 1, NULL, &e));
 	/* the second runner told only what it wrote in the measured time */
 	rig_exec("UPDATE point SET meta ="
 		 " '{\"bytes\":[\"7\",\"9007199254740993\"],\"written_bytes\":\"50\"}'"

@@ -169,13 +169,28 @@ START_TEST(status_lists_what_waits_in_its_order_with_ids_and_what_runs_of_how_ma
 			"\"priority\":50,\"state\":\"pending\",\"drive\":{\"serial\":"
 			"\"S1\"},"
 			"\"blockers\":[]}]}"},
+		{"GET /api/v1/runs?state=running",
+			"{\"items\":[{\"id\":\"r5\",\"state\":\"running\",\"progress\":{"
+			"\"workload\":\"fill\",\"fill_pass\":1,\"fill_passes\":2}},"
+			"{\"id\":\"r6\",\"state\":\"running\",\"progress\":{"
+			"\"workload\":\"paced\",\"offered_iops\":5000}}]}"},
 		{"GET /api/v1/runs", "{\"items\":[]}"},
+		{"GET /api/v1/campaigns?state=running",
+			"{\"items\":[{\"id\":\"c7\",\"state\":\"running\",\"left_ns\":"
+			"\"10800000000000\",\"left_at_most\":true}]}"},
+		{"GET /api/v1/campaigns?state=queued",
+			"{\"items\":[{\"id\":\"c8\",\"state\":\"queued\",\"left_ns\":"
+			"\"60000000000\",\"left_at_most\":false}]}"},
 		{NULL, NULL},
 	};
 	struct cli c = {0};
 	struct err e = {0};
 
 	OK(run(cmd_status, &c, rows, &e));
+	has("fill 1 of 2");
+	has("paced 5.00 k IOPS");
+	has("at most about 3 h");
+	has(" about 60 s");
 	has("RUNNING");
 	has("0 of 4");
 	has("RUN  CAMPAIGN  NAME    SERIAL  WAITS FOR\n"

@@ -361,6 +361,31 @@ START_TEST(the_cost_of_tests_is_that_of_all_their_rounds)
 }
 END_TEST
 
+START_TEST(what_is_left_is_what_is_behind_the_point)
+{
+	const struct suite_drive d = {1000000000, 512, false};
+
+	load("four-corners-demo-1.json");
+	/* 10 s of fill, 4 workloads of 13 points of 2 s; identify is step 1 */
+	ck_assert_int_eq(
+		suite_left_ns(&s, &d, 100000000, 0, 0), (10 + 4 * 13 * 2) * NS_PER_S);
+	ck_assert_int_eq(suite_left_ns(&s, &d, 100000000, 2, 1), 4 * 13 * 2 * NS_PER_S);
+	ck_assert_int_eq(
+		suite_left_ns(&s, &d, 100000000, 3, 3), (10 + 3 * 13) * 2 * NS_PER_S);
+	ck_assert_int_eq(suite_left_ns(&s, &d, 100000000, 6, 13), 0);
+	ck_assert_uint_eq(suite_fill_passes(&s, &d, 2), 1);
+	ck_assert_uint_eq(suite_fill_passes(&s, &d, 3), 0);
+	load_tests();
+	/* purge and the second pass, 25 rounds of 2 min, 10 of 10 s */
+	ck_assert_int_eq(
+		suite_left_ns(&s, &d, 100000000, 3, 1), (10 + 25 * 120 + 100) * NS_PER_S);
+	/* five rounds are done */
+	ck_assert_int_eq(
+		suite_left_ns(&s, &d, 100000000, 4, 10), (20 * 120 + 100) * NS_PER_S);
+	suite_fini(&s);
+}
+END_TEST
+
 /* A matrix of two demands behind writes; a test that takes one of them over. */
 START_TEST(what_is_chosen_is_bound_by_all_that_may_be)
 {
@@ -635,6 +660,7 @@ main(void)
 	tcase_add_test(tc, a_region_ends_within_the_drive_at_a_round_offset);
 	tcase_add_test(tc, a_drive_that_does_not_fit_is_told_why);
 	tcase_add_test(tc, the_cost_is_the_fill_and_the_ramps);
+	tcase_add_test(tc, what_is_left_is_what_is_behind_the_point);
 	tcase_add_test(tc, rates_are_the_ramp_of_their_workload_alone);
 	tcase_add_test(tc, what_rates_write_does_not_depend_on_the_drive);
 	tcase_add_test(tc, chosen_workloads_keep_their_order);

@@ -67,6 +67,13 @@ rig_add_run(struct rig_run r)
 	rig_exec(sql);
 }
 
+/* rig_add_running makes the running run 1, with attempt 1, on drive 1. */
+static inline void
+rig_add_running(void)
+{
+	rig_add_run((struct rig_run){1, 1, 1, 1, "running", "running"});
+}
+
 /* The records of an attempt, in the order of their seq, and the batch under way. */
 struct feed {
 	uint64_t seq; /* of the last record made */
@@ -349,6 +356,22 @@ feed_reset(void)
 {
 	wire_batch_fini(&rig_feed.batch);
 	rig_feed.seq = 0;
+}
+
+/* data_up and data_down are the fixture of tests that need no more than that. */
+static inline void
+data_up(void)
+{
+	rig_up();
+	rig_seed();
+	feed_reset();
+}
+
+static inline void
+data_down(void)
+{
+	feed_reset();
+	rig_down();
 }
 
 #endif

@@ -104,12 +104,7 @@ set_up(void)
 	atomic_store(&messages, 0);
 	rig_up();
 	rig_seed();
-	rig_add_run((struct rig_run){.id = 1,
-		.drive = 1,
-		.suite = 1,
-		.repeat = 1,
-		.state = "running",
-		.attempt = "running"});
+	rig_add_running();
 	feed_start(1, 101);
 	snprintf(url, sizeof(url), "tcp://127.0.0.1:%d", free_port());
 	sessions = session_book_new();

@@ -20,15 +20,13 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/program.h"
-#include "common/spool.h"
 #include "runner/engine.h"
 #include "runner/outbox.h"
 #include "runner/resume.h"
 #include "runner/steps.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/told_rig.h"
 
 #define MS NS_PER_MS
-#define RECORDS_MAX 512
 #define TEMPLATE "/var/tmp/ssdlab-rounds-XXXXXX"
 
 static char dir[] = TEMPLATE;
@@ -43,16 +41,6 @@ static int fails_at;	  /* the read that fails, from 1; 0: none */
 static bool health_stops; /* the first poll waits until the loop has ticked */
 static const struct control_status *seen;
 static struct outbox *outbox;
-
-/* What the spool held at the end, samples left out. */
-static struct {
-	enum record_kind kind;
-	uint64_t seq;
-	json_t *doc;
-} records[RECORDS_MAX];
-static int n_records, n_samples;
-static uint64_t last_seq;
-static bool holes;
 
 static inline int
 verify(void *arg, struct drive_id *ret_seen, struct err *e)
@@ -111,14 +99,13 @@ setup(void)
 
 	memcpy(dir, TEMPLATE, sizeof(dir));
 	ck_assert_ptr_nonnull(mkdtemp(dir));
-	ticks = stop_at = n_records = n_samples = 0;
+	ticks = stop_at = 0;
+	told_none();
 	dies_at = polled = 0;
 	fails_at = 0;
 	health_stops = false;
 	atomic_store(&reads, 0);
 	atomic_store(&ticks_seen, 0);
-	last_seq = 0;
-	holes = false;
 	log_set_level(LOG_LEVEL_ERR);
 	memset(steps, 0, sizeof(steps));
 	memset(cells, 0, sizeof(cells));
@@ -160,36 +147,7 @@ setup(void)
 static inline void
 teardown(void)
 {
-	struct err e = {0};
-
-	for (int i = 0; i < n_records; i++)
-		json_decref(records[i].doc);
-	OK(spool_remove(dir, &e));
-}
-
-static inline void
-keep_record(const struct spool_record *rec)
-{
-	static struct point_record p;
-	struct err e = {0};
-	json_t *doc = NULL;
-
-	holes = holes || rec->seq != last_seq + 1;
-	last_seq = rec->seq;
-	if (rec->kind == RECORD_SAMPLE) {
-		n_samples++;
-		return;
-	}
-	if (rec->kind == RECORD_POINT) {
-		OK(point_decode(&p, rec->payload, rec->len, &e));
-		doc = p.meta;
-	} else {
-		OK(json_parse((const char *)rec->payload, rec->len, &doc, &e));
-	}
-	ck_assert_int_lt(n_records, RECORDS_MAX);
-	records[n_records].kind = rec->kind;
-	records[n_records].seq = rec->seq;
-	records[n_records++].doc = doc;
+	told_remove(dir);
 }
 
 static inline struct steps_result
@@ -227,15 +185,8 @@ static inline struct steps_result
 run(const char *script)
 {
 	struct steps_result r = execute(script);
-	struct spool_reader *reader = NULL;
-	struct spool_record rec;
-	struct err e = {0};
 
-	OK(spool_reader_open(&reader, dir, 1, &e));
-	while (spool_reader_next(reader, &rec, &e) == 1)
-		keep_record(&rec);
-	spool_reader_close(reader);
-	ck_assert_msg(!holes, "there is a hole in the sequence");
+	told_read(dir);
 	return r;
 }
 
@@ -266,21 +217,6 @@ event(const char *name, int n)
 			--n == 0)
 			return records[i].doc;
 	return NULL;
-}
-
-static inline json_t *
-point(int n)
-{
-	for (int i = 0; i < n_records; i++)
-		if (records[i].kind == RECORD_POINT && --n == 0)
-			return records[i].doc;
-	return NULL;
-}
-
-static inline double
-number(const json_t *o, const char *name)
-{
-	return json_number_value(json_object_get(o, name));
 }
 
 #endif

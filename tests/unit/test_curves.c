@@ -4,20 +4,6 @@
 #include "tests/unit/data_rig.h"
 #include "tests/unit/result_rig.h"
 
-static void
-set_up(void)
-{
-	rig_up();
-	rig_seed();
-}
-
-static void
-tear_down(void)
-{
-	feed_reset();
-	rig_down();
-}
-
 START_TEST(a_curve_has_its_facts)
 {
 	json_t *doc;
@@ -288,7 +274,7 @@ main(void)
 {
 	TCase *tc = tcase_create("curves");
 
-	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_checked_fixture(tc, data_up, data_down);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_curve_has_its_facts);
 	tcase_add_test(tc, a_curve_tells_its_fall_its_knee_and_loads_under_lines);

@@ -6,20 +6,6 @@
 #include "tests/unit/data_rig.h"
 #include "tests/unit/result_rig.h"
 
-static void
-set_up(void)
-{
-	rig_up();
-	rig_seed();
-}
-
-static void
-tear_down(void)
-{
-	feed_reset();
-	rig_down();
-}
-
 /* Tells the manifest of a run that add_done_run has made. */
 static void
 tell_environment(int64_t id, int64_t node, const char *manifest)
@@ -103,7 +89,7 @@ main(void)
 {
 	TCase *tc = tcase_create("environment");
 
-	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_checked_fixture(tc, data_up, data_down);
 	tcase_add_test(tc, what_two_environments_differ_in_is_named);
 	tcase_add_test(tc, a_manifest_that_is_none_is_an_alarm);
 	tcase_add_test(tc, a_hash_that_nobody_has_is_not_found);

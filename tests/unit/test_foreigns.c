@@ -10,20 +10,6 @@ struct post {
 	bool is_new;
 };
 
-static void
-set_up(void)
-{
-	rig_up();
-	rig_seed();
-}
-
-static void
-tear_down(void)
-{
-	feed_reset();
-	rig_down();
-}
-
 static int
 add(struct tx *t, void *arg, struct err *e)
 {
@@ -351,7 +337,7 @@ main(void)
 {
 	TCase *tc = tcase_create("foreigns");
 
-	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_checked_fixture(tc, data_up, data_down);
 	tcase_add_test(tc, each_bad_document_is_refused_with_place_and_cure);
 	tcase_add_test(tc, the_same_document_is_there_once);
 	tcase_add_test(tc, what_breaks_littles_law_is_marked);

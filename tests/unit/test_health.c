@@ -97,7 +97,7 @@ START_TEST(a_run_has_the_health_of_its_drive)
 {
 	json_t *o;
 
-	rig_add_run((struct rig_run){1, 1, 1, 1, "running", "running"});
+	rig_add_running();
 	o = good(api_runs_health, 1, "");
 	IS(o, "/before", "null");
 	IS(o, "/difference", "null");
@@ -119,7 +119,7 @@ END_TEST
 
 START_TEST(what_nobody_should_miss_is_an_alarm_once)
 {
-	rig_add_run((struct rig_run){1, 1, 1, 1, "running", "running"});
+	rig_add_running();
 	tell("before", "{\"critical_warning\":\"1\",\"media_errors\":\"3\"}");
 	rig_is(alarms, "before the run the drive warned (0x01): the spare is below its "
 		       "threshold");
@@ -132,7 +132,7 @@ END_TEST
 
 START_TEST(a_health_without_a_moment_is_an_alarm_and_holds_nothing_up)
 {
-	rig_add_run((struct rig_run){1, 1, 1, 1, "running", "running"});
+	rig_add_running();
 	tell("sometimes", "{}");
 	tell("before", "7");
 	rig_is("SELECT count(*) FROM health", "0");
@@ -142,27 +142,12 @@ START_TEST(a_health_without_a_moment_is_an_alarm_and_holds_nothing_up)
 }
 END_TEST
 
-static void
-set_up(void)
-{
-	rig_up();
-	rig_seed();
-	feed_reset();
-}
-
-static void
-tear_down(void)
-{
-	feed_reset();
-	rig_down();
-}
-
 int
 main(void)
 {
 	TCase *tc = tcase_create("health");
 
-	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_checked_fixture(tc, data_up, data_down);
 	tcase_add_test(tc, differences_are_of_numbers_that_both_have);
 	tcase_add_test(tc, what_nobody_should_miss_is_a_sentence);
 	tcase_add_test(tc, a_run_has_the_health_of_its_drive);

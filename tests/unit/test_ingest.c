@@ -6,22 +6,9 @@
 static void
 set_up(void)
 {
-	rig_up();
-	rig_seed();
-	rig_add_run((struct rig_run){.id = 1,
-		.drive = 1,
-		.suite = 1,
-		.repeat = 1,
-		.state = "running",
-		.attempt = "running"});
+	data_up();
+	rig_add_running();
 	feed_start(1, 101);
-}
-
-static void
-tear_down(void)
-{
-	feed_reset();
-	rig_down();
 }
 
 /* Sends the batch as node 1 and wants an ACK of that seq. */
@@ -661,7 +648,7 @@ main(void)
 {
 	TCase *tc = tcase_create("ingest");
 
-	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_checked_fixture(tc, set_up, data_down);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, records_in_order_are_stored_and_acknowledged);
 	tcase_add_test(tc, a_hole_holds_the_acknowledgement_until_it_is_filled);

@@ -140,7 +140,7 @@ setup(void)
 {
 	rig_up();
 	rig_seed();
-	rig_add_run((struct rig_run){1, 1, 1, 1, "running", "running"});
+	rig_add_running();
 	rig_add_run((struct rig_run){2, 1, 1, 2, "running", "running"});
 	feed_reset();
 	feed_start(1, 101);

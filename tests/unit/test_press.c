@@ -5,7 +5,8 @@
 /* Stands for a runner that SIGTERM does not end. */
 static const char deaf[] = "#!/bin/sh\ntrap '' TERM\nexec sleep 60\n";
 
-static int64_t skipped_ns; /* by the clock; linked in by --wrap */
+static int64_t skipped_ns;   /* by the clock; linked in by --wrap */
+static int listener, client; /* the socket of the runner, and who asks it */
 
 int64_t __real_clock_mono(void);
 int64_t __wrap_clock_mono(void);
@@ -16,11 +17,28 @@ __wrap_clock_mono(void)
 	return __real_clock_mono() + skipped_ns;
 }
 
+/* Starts a runner that SIGTERM does not end and takes its place at the socket. */
 static void
 begin(void)
 {
+	struct err e = {0};
+
 	skipped_ns = 0;
 	setup();
+	OK(disk_write(runner, deaf, strlen(deaf), 0700, &e));
+	log_catch();
+	start();
+	listener = listen_in(attempt()->dir);
+	keeper_tick(keeper);
+	client = accept(listener, NULL, NULL);
+}
+
+static void
+end(void)
+{
+	close(client);
+	close(listener);
+	teardown();
 }
 
 /* What the runner was heard to say last. */
@@ -34,7 +52,7 @@ on_heard(void *arg)
 /* Lets the runner say that something cannot be stopped (NULL: nothing), and waits until
  * that is heard. */
 static void
-say(int client, const char *cannot_stop)
+say(const char *cannot_stop)
 {
 	static unsigned n;
 	char text[200], mark[16], quoted[80] = "null";
@@ -56,20 +74,6 @@ say(int client, const char *cannot_stop)
 	loop_timer_stop(loop, deadline);
 }
 
-/* Starts a runner that SIGTERM does not end and takes its place at the socket. */
-static int
-start_deaf(int *ret_listener)
-{
-	struct err e = {0};
-
-	OK(disk_write(runner, deaf, strlen(deaf), 0700, &e));
-	log_catch();
-	start();
-	*ret_listener = listen_in(attempt()->dir);
-	keeper_tick(keeper);
-	return accept(*ret_listener, NULL, NULL);
-}
-
 static void
 pass(int64_t ns)
 {
@@ -79,9 +83,7 @@ pass(int64_t ns)
 
 START_TEST(a_runner_that_is_told_to_stop_is_made_to_end_more_and_more_firmly)
 {
-	int listener, client = start_deaf(&listener);
-
-	say(client, NULL);
+	say(NULL);
 	keeper_stop(keeper, 15, "enough");
 	pass(9 * NS_PER_S);
 	ck_assert_uint_eq(log_caught("runner.press"), 0);
@@ -91,43 +93,35 @@ START_TEST(a_runner_that_is_told_to_stop_is_made_to_end_more_and_more_firmly)
 	pass(20 * NS_PER_S);
 	ck_assert(attempt()->killed);
 	await(ATTEMPT_EXITED);
-	close(client);
-	close(listener);
 }
 END_TEST
 
 /* Hours, as a sanitize takes; then it has the time to tell its result. */
 START_TEST(what_cannot_be_stopped_is_waited_for)
 {
-	int listener, client = start_deaf(&listener);
-
-	say(client, "purge by sanitize, 1 % done");
+	say("purge by sanitize, 1 % done");
 	keeper_stop(keeper, 15, "enough");
 	for (int i = 0; i < 5; i++) {
 		skipped_ns += 3600 * NS_PER_S;
-		say(client, "purge by sanitize, 34 % done");
+		say("purge by sanitize, 34 % done");
 		keeper_tick(keeper);
 	}
 	ck_assert_uint_eq(log_caught("runner.press"), 0);
 	ck_assert_uint_eq(log_caught("runner.hold"), 1);
 	ck_assert_str_eq(
 		keeper_first(keeper)->status.cannot_stop, "purge by sanitize, 34 % done");
-	say(client, NULL);
+	say(NULL);
 	pass(9 * NS_PER_S);
 	ck_assert_uint_eq(log_caught("runner.press"), 0);
 	pass(2 * NS_PER_S);
 	ck_assert_uint_eq(log_caught("runner.press"), 1);
 	ck_assert(!attempt()->killed);
-	close(client);
-	close(listener);
 }
 END_TEST
 
 START_TEST(one_that_hangs_while_it_cannot_be_stopped_is_not_waited_for)
 {
-	int listener, client = start_deaf(&listener);
-
-	say(client, "purge by format");
+	say("purge by format");
 	keeper_stop(keeper, 15, "enough");
 	pass(4 * NS_PER_S);
 	pass(9 * NS_PER_S);
@@ -137,26 +131,20 @@ START_TEST(one_that_hangs_while_it_cannot_be_stopped_is_not_waited_for)
 	pass(20 * NS_PER_S);
 	ck_assert(attempt()->killed);
 	await(ATTEMPT_EXITED);
-	close(client);
-	close(listener);
 }
 END_TEST
 
 START_TEST(nothing_is_waited_for_without_end)
 {
-	int listener, client = start_deaf(&listener);
-
-	say(client, "purge by sanitize");
+	say("purge by sanitize");
 	keeper_stop(keeper, 15, "enough");
 	for (int i = 0; i < 3 && !attempt()->killed; i++) {
 		skipped_ns += 25 * 3600 * NS_PER_S;
-		say(client, "purge by sanitize");
+		say("purge by sanitize");
 		keeper_tick(keeper);
 	}
 	ck_assert(attempt()->killed);
 	await(ATTEMPT_EXITED);
-	close(client);
-	close(listener);
 }
 END_TEST
 
@@ -166,7 +154,7 @@ main(void)
 	TCase *tc = tcase_create("press");
 
 	signal(SIGPIPE, SIG_IGN);
-	tcase_add_checked_fixture(tc, begin, teardown);
+	tcase_add_checked_fixture(tc, begin, end);
 	tcase_set_timeout(tc, 30);
 	tcase_add_test(
 		tc, a_runner_that_is_told_to_stop_is_made_to_end_more_and_more_firmly);

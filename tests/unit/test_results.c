@@ -6,20 +6,6 @@
 #include "tests/unit/data_rig.h"
 #include "tests/unit/result_rig.h"
 
-static void
-set_up(void)
-{
-	rig_up();
-	rig_seed();
-}
-
-static void
-tear_down(void)
-{
-	feed_reset();
-	rig_down();
-}
-
 START_TEST(points_have_their_figures_and_flags)
 {
 	json_t *doc;
@@ -55,7 +41,7 @@ START_TEST(flags_have_their_reasons)
 	struct err e = {0};
 	json_t *doc;
 
-	rig_add_run((struct rig_run){1, 1, 1, 1, "running", "running"});
+	rig_add_running();
 	feed_reset();
 	feed_start(1, 101);
 	feed_marked(1, "4k-random-read");
@@ -93,12 +79,7 @@ START_TEST(a_running_point_has_no_figures_yet)
 	struct err e = {0};
 	json_t *doc;
 
-	rig_add_run((struct rig_run){.id = 1,
-		.drive = 1,
-		.suite = 1,
-		.repeat = 1,
-		.state = "running",
-		.attempt = "running"});
+	rig_add_running();
 	feed_start(1, 101);
 	feed_start_point(1, "w", 10);
 	OK(feed_send(1, &a, &e));
@@ -665,7 +646,7 @@ main(void)
 {
 	TCase *tc = tcase_create("results");
 
-	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_checked_fixture(tc, data_up, data_down);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, points_have_their_figures_and_flags);
 	tcase_add_test(tc, flags_have_their_reasons);

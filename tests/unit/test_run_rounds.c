@@ -12,20 +12,11 @@ static int64_t send_from; /* node, run and attempt */
 static void
 set_up(void)
 {
-	rig_up();
-	rig_seed();
-	rig_add_run((struct rig_run){1, 1, 1, 1, "running", "running"});
+	data_up();
+	rig_add_running();
 	rounds_program(1);
-	feed_reset();
 	feed_start(1, 101);
 	send_from = 1;
-}
-
-static void
-tear_down(void)
-{
-	feed_reset();
-	rig_down();
 }
 
 static void
@@ -276,9 +267,7 @@ START_TEST(a_cell_without_reads_and_writes_counts_the_rest_of_all_its_rounds)
 			round == 1 ? 1000 : 3000);
 		feed_round_end(round, NULL, 0);
 	}
-	feed_text(RECORD_EVENT,
-		"{\"event\":\"steady\",\"step\":2,\"test\":\"storm\",\"verdict\":"
-		"\"not_judged\",\"rounds\":2,\"tracking\":[]}");
+	feed_end("storm", "not_judged", "\"rounds\":2,\"tracking\":[]");
 	rig_exec("CREATE TRIGGER places AFTER INSERT ON point BEGIN UPDATE point"
 		 " SET round = new.point, cell = 1 WHERE id = new.id; END");
 	send();
@@ -318,10 +307,8 @@ START_TEST(a_test_that_judges_nothing_has_the_means_of_all_rounds_that_count)
 	feed_round(1, NULL, 90, 100000);
 	feed_round(2, "iops/r0: 1 I/Os failed", 5000, 100000);
 	feed_round(3, NULL, 110, 100000);
-	feed_text(RECORD_EVENT,
-		"{\"event\":\"steady\",\"step\":2,\"test\":\"iops\",\"verdict\":"
-		"\"not_judged\",\"rounds\":3,\"first_round\":null,\"last_round\":null,"
-		"\"tracking\":[]}");
+	feed_end("iops", "not_judged",
+		"\"rounds\":3,\"first_round\":null,\"last_round\":null,\"tracking\":[]");
 	send();
 	doc = good(api_runs_rounds, 1, "");
 	IS(doc, "/items/0/cells/1/iops", "100.0");
@@ -361,15 +348,14 @@ START_TEST(a_criterion_that_is_not_the_standards_is_marked)
 
 	feed_round(1, NULL, 90, 100000);
 	snprintf(text, sizeof(text),
-		"{\"event\":\"steady\",\"step\":2,\"test\":\"iops\",\"verdict\":"
-		"\"steady\",\"rounds\":1,\"first_round\":1,\"last_round\":1,"
-		"\"tracking\":[{\"cell\":\"iops/r0\"}],%s%s%s%s\"%s\":%s}",
+		"\"rounds\":1,\"first_round\":1,\"last_round\":1,"
+		"\"tracking\":[{\"cell\":\"iops/r0\"}],%s%s%s%s\"%s\":%s",
 		criteria[_i].member[0] == 'w' ? "" : "\"window\":5,",
 		criteria[_i].member[0] == 'r' ? "" : "\"range_percent\":20.0,",
 		criteria[_i].member[0] == 's' ? "" : "\"slope_percent\":10.0,",
 		criteria[_i].member[0] == 'm' ? "" : "\"max_rounds\":25,",
 		criteria[_i].member, criteria[_i].value);
-	feed_text(RECORD_EVENT, text);
+	feed_end("iops", "steady", text);
 	send();
 	doc = good(api_runs_rounds, 1, "");
 	IS(doc, "/items/0/cells/1/flags",
@@ -444,12 +430,11 @@ START_TEST(a_demand_that_was_chosen_is_that_of_the_cells)
 	json_t *doc;
 
 	feed_round(1, NULL, 90, 100000);
-	feed_text(RECORD_EVENT,
-		"{\"event\":\"steady\",\"step\":2,\"test\":\"iops\",\"verdict\":"
-		"\"not_judged\",\"rounds\":1,\"first_round\":null,\"last_round\":null,"
-		"\"tracking\":[],\"choice\":{\"from\":\"matrix\",\"pick\":\"max\","
-		"\"cell\":\"matrix/t4-q2\",\"workers\":4,\"in_flight\":8,\"text\":"
-		"\"max is matrix/t4-q2\"}}");
+	feed_end("iops", "not_judged",
+		"\"rounds\":1,\"first_round\":null,\"last_round\":null,\"tracking\":[],"
+		"\"choice\":{\"from\":\"matrix\",\"pick\":\"max\",\"cell\":\"matrix/"
+		"t4-q2\",\"workers\":4,\"in_flight\":8,\"text\":\"max is "
+		"matrix/t4-q2\"}");
 	send();
 	doc = good(api_runs_rounds, 1, "");
 	IS(doc, "/items/0/choice/cell", "\"matrix/t4-q2\"");
@@ -466,13 +451,11 @@ START_TEST(what_could_not_be_chosen_says_why_and_has_no_cells)
 {
 	json_t *doc;
 
-	feed_text(RECORD_EVENT,
-		"{\"event\":\"steady\",\"step\":2,\"test\":\"iops\",\"verdict\":"
-		"\"not_judged\",\"ended_by\":\"no_choice\",\"rounds\":0,\"first_round\":"
-		"null,\"last_round\":null,\"tracking\":[],\"choice\":{\"from\":"
-		"\"matrix\","
-		"\"pick\":\"max\",\"cell\":null,\"workers\":null,\"in_flight\":null,"
-		"\"text\":\"nothing is measured\"}}");
+	feed_end("iops", "not_judged",
+		"\"ended_by\":\"no_choice\",\"rounds\":0,\"first_round\":null,\"last_"
+		"round\":null,\"tracking\":[],\"choice\":{\"from\":\"matrix\",\"pick\":"
+		"\"max\",\"cell\":null,\"workers\":null,\"in_flight\":null,\"text\":"
+		"\"nothing is measured\"}");
 	send();
 	doc = good(api_runs_rounds, 1, "");
 	IS(doc, "/items/0/ended_by", "\"no_choice\"");
@@ -498,7 +481,7 @@ main(void)
 {
 	TCase *tc = tcase_create("run_rounds");
 
-	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_checked_fixture(tc, set_up, data_down);
 	tcase_add_test(tc, the_figures_of_a_cell_are_those_of_the_window);
 	tcase_add_test(tc, polls_of_health_are_those_of_all_rounds_that_count);
 	tcase_add_test(tc, the_order_in_which_records_come_changes_nothing);

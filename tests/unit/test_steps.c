@@ -11,13 +11,11 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/program.h"
-#include "common/spool.h"
 #include "runner/engine.h"
 #include "runner/outbox.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/told_rig.h"
 
 #define MS NS_PER_MS
-#define RECORDS_MAX 64
 
 #define TEMPLATE "/var/tmp/ssdlab-steps-XXXXXX"
 
@@ -27,13 +25,6 @@ static struct program program;
 static int verified;	   /* calls of verify */
 static int verify_fails;   /* the call that fails, from 1 */
 static int ticks, stop_at; /* calls of tick; the one that stops, from 1 */
-
-/* What the spool held at the end, samples left out. */
-static struct {
-	enum record_kind kind;
-	json_t *doc;
-} records[RECORDS_MAX];
-static int n_records, n_samples;
 
 /*
  * A host that is slow to set a load up, and then stands still from its first sleep on for
@@ -177,7 +168,8 @@ setup(void)
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	host_stops = false;
 	not_known = 0;
-	verified = verify_fails = ticks = stop_at = n_records = n_samples = 0;
+	verified = verify_fails = ticks = stop_at = 0;
+	told_none();
 	log_set_level(LOG_LEVEL_ERR);
 	memcpy(steps, example, sizeof(steps));
 	workload_plain(&steps[1].workload, 0, 0, 131072);
@@ -196,33 +188,7 @@ setup(void)
 static void
 teardown(void)
 {
-	struct err e = {0};
-
-	for (int i = 0; i < n_records; i++)
-		json_decref(records[i].doc);
-	OK(spool_remove(dir, &e));
-}
-
-static void
-keep_record(const struct spool_record *rec)
-{
-	static struct point_record p;
-	struct err e = {0};
-	json_t *doc = NULL;
-
-	if (rec->kind == RECORD_SAMPLE) {
-		n_samples++;
-		return;
-	}
-	if (rec->kind == RECORD_POINT) {
-		OK(point_decode(&p, rec->payload, rec->len, &e));
-		doc = p.meta;
-	} else {
-		OK(json_parse((const char *)rec->payload, rec->len, &doc, &e));
-	}
-	ck_assert_int_lt(n_records, RECORDS_MAX);
-	records[n_records].kind = rec->kind;
-	records[n_records++].doc = doc;
+	told_remove(dir);
 }
 
 /* Executes the program on a device by script, and reads what it left. */
@@ -240,8 +206,6 @@ run(const char *script)
 		.verify = verify,
 		.witness = witness,
 		.tick = tick};
-	struct spool_reader *reader = NULL;
-	struct spool_record rec;
 	struct steps_result r;
 	struct err e = {0};
 
@@ -250,10 +214,7 @@ run(const char *script)
 	outbox_sync(env.outbox);
 	ck_assert(outbox_is_settled(env.outbox));
 	outbox_close(env.outbox);
-	OK(spool_reader_open(&reader, dir, 1, &e));
-	while (spool_reader_next(reader, &rec, &e) == 1)
-		keep_record(&rec);
-	spool_reader_close(reader);
+	told_read(dir);
 	return r;
 }
 
@@ -272,23 +233,6 @@ story(void)
 				? "point"
 				: json_text_of(records[i].doc, "event"));
 	return text;
-}
-
-/* The nth POINT record, from 1. */
-static json_t *
-point(int n)
-{
-	for (int i = 0; i < n_records; i++)
-		if (records[i].kind == RECORD_POINT && --n == 0)
-			return records[i].doc;
-	ck_abort_msg("no such point");
-	return NULL;
-}
-
-static double
-number(const json_t *o, const char *name)
-{
-	return json_number_value(json_object_get(o, name));
 }
 
 START_TEST(points_run_over_the_attempt_and_loads_refer_to_the_maximum)

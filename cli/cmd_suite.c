@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/client.h"
@@ -10,6 +11,8 @@
 #include "common/parse.h"
 #include "common/sources.h"
 #include "common/str.h"
+#include "common/suite.h"
+#include "common/xalloc.h"
 
 static void
 full_name(const json_t *suite, struct str *out)
@@ -498,6 +501,27 @@ cmd_suite_add(struct cli *c, struct err *e)
 		str_fini(&name);
 	}
 	json_decref(doc);
+	document_fini(&d);
+	return rc;
+}
+
+int
+cmd_suite_lint(struct cli *c, struct err *e)
+{
+	struct suite *s = xcalloc(1, sizeof(*s));
+	struct document d;
+	int rc = document_read(c->args[0], YAML_CORE, &d, e);
+
+	/* as the controller does when it is added */
+	if (rc == 0 &&
+		(suite_parse(d.doc, s, e) != 0 || suite_check_new(d.doc, s, e) != 0))
+		rc = document_place(&d, e);
+	if (rc == 0 && c->out.format == OUT_JSON)
+		out_json(&c->out, d.doc);
+	else if (rc == 0)
+		out_line(&c->out, "%s: ok: %s@%u", d.name, s->name, (unsigned)s->version);
+	suite_fini(s);
+	free(s);
 	document_fini(&d);
 	return rc;
 }

@@ -26,6 +26,8 @@ CMD("suite", "show", "NAME@VERSION", 1, 1, 0, ROWS | NAMES, cmd_suite_show,
 	"one suite and its workloads")
 CMD("suite", "add", "FILE", 1, 1, 0, DOCUMENT | NAMES, cmd_suite_add,
 	"add a suite file (- is stdin) to those of the controller; prints its name")
+CMD("suite", "lint", "FILE", 1, 1, 0, DOCUMENT, cmd_suite_lint,
+	"check a suite file (- is stdin) by itself, without the controller")
 CMD("campaign", "convert", "FILE", 1, 1, F(FORMAT) | F(NAME), SUITES, cmd_campaign_convert,
 	"a vdbench parameter file or a fio job file as a suite; lists what is not carried")
 CMD("campaign", "lint", "FILE", 1, 1, 0, DOCUMENT, cmd_campaign_lint,

@@ -9,6 +9,7 @@
 #include "common/parse.h"
 #include "common/share.h"
 #include "common/sources.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 
 #define VERSION_MAX 999999
@@ -267,6 +268,18 @@ suite_parse(const json_t *doc, struct suite *ret_s, struct err *e)
 		return 0;
 	suite_fini(ret_s);
 	return -1;
+}
+
+int
+suite_check_new(const json_t *doc, const struct suite *s, struct err *e)
+{
+	bool plain = str_is_plain(s->title);
+
+	if (json_no_null(doc, "", e) != 0)
+		return -1;
+	for (size_t i = 0; i < s->n_tests; i++)
+		plain = plain && str_is_plain(s->tests[i].title);
+	return plain ? 0 : err_set(e, ERR_INVALID, "a title has no control characters");
 }
 
 void

@@ -99,6 +99,11 @@ struct suite_cost {
  * ERR_INVALID with pointer. */
 int suite_parse(const json_t *doc, struct suite *ret_s, struct err *e);
 
+/* suite_check_new checks what is asked of a new document, of which suite_parse has made
+ * s, and not of one that was stored before: no null, no control characters in titles.
+ * ERR_INVALID. */
+int suite_check_new(const json_t *doc, const struct suite *s, struct err *e);
+
 /*
  * suite_parse_ref reads "four-corners@1". ret_name holds SUITE_NAME_MAX bytes.
  * ERR_INVALID with fix, without pointer.

@@ -77,20 +77,6 @@ add_checked(struct tx *t, const struct suite *s, const char *text, int64_t *ret_
 	return 0;
 }
 
-/* What a new document is asked for and suite_parse, which also reads what was stored
- * before, does not ask. */
-static int
-check_new(const json_t *doc, const struct suite *s, struct err *e)
-{
-	bool plain = str_is_plain(s->title);
-
-	if (json_no_null(doc, "", e) != 0)
-		return -1;
-	for (size_t i = 0; i < s->n_tests; i++)
-		plain = plain && str_is_plain(s->tests[i].title);
-	return plain ? 0 : err_set(e, ERR_INVALID, "a title has no control characters");
-}
-
 int
 suites_add(struct tx *t, const json_t *doc, int64_t *ret_id, bool *ret_new, struct err *e)
 {
@@ -99,7 +85,7 @@ suites_add(struct tx *t, const json_t *doc, int64_t *ret_id, bool *ret_new, stru
 	int rc = suite_parse(doc, s, e);
 
 	if (rc == 0)
-		rc = check_new(doc, s, e);
+		rc = suite_check_new(doc, s, e);
 	if (rc == 0) {
 		json_canonical(doc, &text);
 		rc = add_checked(t, s, str_text(&text), ret_id, ret_new, e);

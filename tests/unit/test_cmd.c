@@ -92,7 +92,8 @@ START_TEST(a_wrong_command_line_says_what_was_probably_meant)
 {
 	refused("nod ls", "unknown command \"nod\"", "did you mean \"node\"?");
 	refused("node lst", "unknown command \"node lst\"", "did you mean \"ls\"?");
-	refused("suite x", "unknown command \"suite x\"", "known here: ls, show, add");
+	refused("suite x", "unknown command \"suite x\"",
+		"known here: ls, show, add, lint");
 	refused("run ls --stat done", "unknown option \"--stat\"",
 		"did you mean \"--state\"?");
 	refused("node ls --yes", "unknown option \"--yes\"",

@@ -274,6 +274,35 @@ START_TEST(a_suite_is_added_from_yaml_and_is_no_campaign)
 }
 END_TEST
 
+START_TEST(a_suite_is_checked_without_a_controller)
+{
+	static const struct serve_row rows[] = {{NULL, NULL}};
+	static const char good[] =
+		"ssdlab: suite/v1\nname: sql\nversion: 2\nramp:\n  point:\n"
+		"    warmup: 0s\n    measure: 1s\nworkloads:\n  - id: paced\n"
+		"    read: 100%\n    access: random\n    block: 4KiB\n    in_flight: 4\n"
+		"    rates_iops: [100]\n";
+	char path[] = "screens-XXXXXX";
+	char bad[] = "screens-XXXXXX";
+	struct cli c = {.args = {path}};
+	struct err e = {0};
+	char want[64];
+
+	make_file(path, good);
+	OK(run(cmd_suite_lint, &c, rows, &e));
+	snprintf(want, sizeof(want), "%s: ok: sql@2\n", path);
+	ck_assert_str_eq(text, want);
+	unlink(path);
+	make_file(bad, "ssdlab: suite/v1\nname: sql\nversion: 2\nramps: 1\n");
+	c.args[0] = bad;
+	ck_assert_int_eq(run(cmd_suite_lint, &c, rows, &e), -1);
+	unlink(bad);
+	snprintf(want, sizeof(want), "%s:4:1: unknown member \"ramps\"", bad);
+	ck_assert_str_eq(e.text, want);
+	ck_assert_str_eq(e.fix, "did you mean \"ramp\"?");
+}
+END_TEST
+
 START_TEST(a_file_that_is_no_campaign_is_told_where_one_is_described)
 {
 	static const struct serve_row rows[] = {{NULL, NULL}};
@@ -332,6 +361,7 @@ main(void)
 	tcase_add_test(tc, a_list_of_suites_says_which_drive_fits_in_short_lines);
 	tcase_add_test(tc, a_suite_says_how_it_prepares_the_drive_also_when_it_does_not);
 	tcase_add_test(tc, a_suite_is_added_from_yaml_and_is_no_campaign);
+	tcase_add_test(tc, a_suite_is_checked_without_a_controller);
 	tcase_add_test(tc, a_file_that_is_no_campaign_is_told_where_one_is_described);
 	tcase_add_test(tc, a_time_may_be_a_day);
 	return unit_run("screens", tc);

@@ -85,10 +85,10 @@ cli campaign convert -o yaml "$lab/sql.vdb" 2>/dev/null | cli suite add - | grep
 cli suite show sql@1 | grep -Eq "^preparation +none$" || die "that it prepares nothing is not told"
 ! cli campaign lint "$lab/sql.json" 2>"$lab/lint.txt" || die "a suite is no campaign"
 grep -q "ssdlab suite add" "$lab/lint.txt" || die "a suite is not told from a campaign"
-echo 'rd=late,wd=sql,iorate=1000' >>"$lab/sql.vdb"
+echo 'rd=late,wd=sql,iorate=1000,elapsed=60,warmup=30,pause=5' >>"$lab/sql.vdb"
 code=0
 cli campaign convert "$lab/sql.vdb" >/dev/null 2>"$lab/left.txt" || code=$?
-[ "$code" = 10 ] || die "a rate that is not carried gives exit code $code"
+[ "$code" = 10 ] || die "a pause that is not carried gives exit code $code"
 cat >"$lab/fio.json" <<-'END'
 	{"fio version": "fio-3.33", "jobs": [{"jobname": "4k-random-read", "job options": {"ioengine": "libaio", "iodepth": "4"},
 	"read": {"iops": 1000.0, "bw_bytes": 4096000, "lat_ns": {"N": 1000, "min": 100, "max": 9000, "mean": 4e6}},

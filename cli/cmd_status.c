@@ -149,6 +149,26 @@ look_at_drive(json_t *attention, const json_t *drive)
 	str_fini(&help);
 }
 
+/* A drive whose health cannot be read: runs go on, and know less. */
+static void
+look_at_health(json_t *attention, const json_t *drive)
+{
+	const char *why = json_text_of(drive, "health_unread");
+	struct str where = {0};
+	struct str help = {0};
+
+	if (why[0] == '\0' || !show_text_is(drive, "observed", "present"))
+		return;
+	str_printf(&where, "%s, serial %s",
+		json_text_of(json_object_get(drive, "node"), "name"),
+		json_text_of(drive, "serial"));
+	str_printf(&help, "ssdlab drive show %s", json_text_of(drive, "id"));
+	add_attention(attention, drive, str_text(&where), "health unread",
+		json_string(why), str_text(&help));
+	str_fini(&where);
+	str_fini(&help);
+}
+
 static void
 look_at_run(json_t *attention, const json_t *run, int64_t now_ns)
 {
@@ -285,8 +305,10 @@ read_lists(struct cli *c, json_t *status, struct err *e)
 		read_into(c, "/api/v1/runs", "lost", since, ended, e) != 0)
 		goto out;
 	look_at_nodes(status, c->out.now_ns);
-	json_array_foreach (drives, i, item)
+	json_array_foreach (drives, i, item) {
 		look_at_drive(attention, item);
+		look_at_health(attention, item);
+	}
 	json_array_foreach (ended, i, item)
 		look_at_run(attention, item, c->out.now_ns);
 	json_put(status, "waiting", waiting_order(json_object_get(status, "waiting")));

@@ -430,6 +430,7 @@ const struct column show_drives[] = {
 	{"SEEN", "last_seen", UNIT_TIME, COL_WIDE, NULL},
 	{"LABELS", "labels", UNIT_PAIRS, COL_WIDE, NULL},
 	{"PROTECTED BY", "protected", UNIT_TEXT, 0, NULL},
+	{"HEALTH UNREAD", "health_unread", UNIT_TEXT, COL_WIDE, NULL},
 };
 const size_t show_drives_n = sizeof(show_drives) / sizeof(show_drives[0]);
 

@@ -391,6 +391,27 @@ drives_sighted(
 	return rc;
 }
 
+static const char select_drive[] =
+	"SELECT d.model, d.serial, d.wwn, d.firmware, d.kind, "
+	"d.capacity_bytes,"
+	" d.logical_block_bytes, d.virtual, d.node_id, n.name, d.path, "
+	"d.admin,"
+	" d.observed, d.protected, d.occupancy, d.labels, d.last_seen_ns,"
+	" (SELECT r.id FROM run r WHERE r.drive_id = d.id"
+	"  AND r.started_ns IS NOT NULL ORDER BY r.started_ns DESC LIMIT 1),"
+	" (SELECT a.run_id FROM lease l JOIN attempt a ON a.id = l.attempt_id"
+	"  WHERE l.drive_id = d.id AND l.released_ns IS NULL"
+	"  AND a.stop_requested AND a.state IN ('granted', 'running')),"
+	" (SELECT a.run_id FROM lease l JOIN attempt a ON a.id = l.attempt_id"
+	"  WHERE l.drive_id = d.id AND l.released_ns IS NULL),"
+	" d.admin_reason,"
+	" CASE WHEN NOT d.virtual AND d.kind IN ('nvme', 'scsi') THEN"
+	"  (SELECT h.doc ->> '$.why' FROM health h"
+	"   JOIN attempt a ON a.id = h.attempt_id"
+	"   JOIN run r ON r.id = a.run_id WHERE r.drive_id = d.id"
+	"   ORDER BY h.at_ns DESC, h.id DESC LIMIT 1) END"
+	" FROM drive d JOIN node n ON n.id = d.node_id WHERE d.id = ?1";
+
 int
 drive_json(struct tx *t, int64_t drive, json_t **ret_doc, struct err *e)
 {
@@ -398,22 +419,7 @@ drive_json(struct tx *t, int64_t drive, json_t **ret_doc, struct err *e)
 	json_t *doc, *node;
 	int rc;
 
-	if (tx_query(t, &c, e,
-		    "SELECT d.model, d.serial, d.wwn, d.firmware, d.kind, "
-		    "d.capacity_bytes,"
-		    " d.logical_block_bytes, d.virtual, d.node_id, n.name, d.path, "
-		    "d.admin,"
-		    " d.observed, d.protected, d.occupancy, d.labels, d.last_seen_ns,"
-		    " (SELECT r.id FROM run r WHERE r.drive_id = d.id"
-		    "  AND r.started_ns IS NOT NULL ORDER BY r.started_ns DESC LIMIT 1),"
-		    " (SELECT a.run_id FROM lease l JOIN attempt a ON a.id = l.attempt_id"
-		    "  WHERE l.drive_id = d.id AND l.released_ns IS NULL"
-		    "  AND a.stop_requested AND a.state IN ('granted', 'running')),"
-		    " (SELECT a.run_id FROM lease l JOIN attempt a ON a.id = l.attempt_id"
-		    "  WHERE l.drive_id = d.id AND l.released_ns IS NULL),"
-		    " d.admin_reason"
-		    " FROM drive d JOIN node n ON n.id = d.node_id WHERE d.id = ?1",
-		    "i", drive) != 0)
+	if (tx_query(t, &c, e, select_drive, "i", drive) != 0)
 		return -1;
 	rc = cur_next(c, e);
 	if (rc <= 0) {
@@ -443,6 +449,7 @@ drive_json(struct tx *t, int64_t drive, json_t **ret_doc, struct err *e)
 	json_put(doc, "observed", json_string(cur_text(c, 12)));
 	json_put(doc, "protected", json_string(cur_text(c, 13)));
 	json_put(doc, "occupancy", json_string(cur_text(c, 14)));
+	json_put(doc, "health_unread", json_text(cur_text(c, 21)));
 	json_put(doc, "labels", doc_stored(cur_text(c, 15)));
 	json_put(doc, "last_run",
 		cur_null(c, 17) ? json_null() : api_id('r', cur_int(c, 17)));

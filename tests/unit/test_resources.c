@@ -404,6 +404,17 @@ START_TEST(a_run_shows_its_progress_and_equal_answers_have_equal_tags)
 	OK(lab_ask(api_runs_get, 1, NULL, &e));
 	ck_assert_msg(strstr(lab_doc(), "\"fill_pass\":1,\"fill_passes\":1") != NULL,
 		"%s", lab_doc());
+	rig_exec("UPDATE drive SET kind = 'scsi', virtual = 0 WHERE id = 1");
+	rig_exec("INSERT INTO health (attempt_id, moment, at_ns, doc) VALUES (1, "
+		 "'before', 5, '{\"source\":\"none\",\"why\":\"smartctl is not "
+		 "installed\"}')");
+	OK(lab_ask(api_drives_get, 1, NULL, &e));
+	ck_assert_str_eq(
+		json_text_of(lab_call.doc, "health_unread"), "smartctl is not installed");
+	rig_exec("INSERT INTO health (attempt_id, moment, at_ns, doc) VALUES (1, "
+		 "'after', 6, '{\"source\":\"smartctl\"}')");
+	OK(lab_ask(api_drives_get, 1, NULL, &e));
+	ck_assert_str_eq(json_text_of(lab_call.doc, "health_unread"), "");
 	rig_exec("UPDATE run SET state = 'leased' WHERE id = 1");
 	rig_exec("UPDATE point SET state = 'done' WHERE point = 1");
 	OK(lab_ask(api_runs_get, 1, NULL, &e));

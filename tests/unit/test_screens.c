@@ -153,7 +153,8 @@ START_TEST(status_lists_what_waits_in_its_order_with_ids_and_what_runs_of_how_ma
 			"\"observed\":\"online\",\"running\":0,\"max_runs\":4}]}"},
 		{"GET /api/v1/drives", "{\"items\":[{\"id\":\"d1\",\"admin\":"
 				       "\"unapproved\",\"observed\":"
-				       "\"present\",\"admin_reason\":\"goes back\"}]}"},
+				       "\"present\",\"admin_reason\":\"goes back\","
+				       "\"health_unread\":\"smartctl is missing\"}]}"},
 		{"GET /api/v1/runs?state=pending",
 			"{\"items\":[{\"id\":\"r12\",\"campaign\":\"c4\",\"campaign_"
 			"name\":"
@@ -188,6 +189,7 @@ START_TEST(status_lists_what_waits_in_its_order_with_ids_and_what_runs_of_how_ma
 
 	OK(run(cmd_status, &c, rows, &e));
 	has("fill 1 of 2");
+	has("health unread  smartctl is missing");
 	has("paced 5.00 k IOPS");
 	has("at most about 3 h");
 	has(" about 60 s");

@@ -161,7 +161,11 @@ setup(void)
 			.workload = {.id = "4k-random-read",
 				.in_flight = 8,
 				.workers = 1},
-			.ramp = {0, 200 * MS, 0, 100 * MS, ARRIVALS_FIXED, {50, 100}, 2}},
+			.ramp = {.maximum_measure_ns = 200 * MS,
+				.measure_ns = 100 * MS,
+				.arrivals = ARRIVALS_FIXED,
+				.load_percent = {50, 100},
+				.n_loads = 2}},
 	};
 
 	memcpy(dir, TEMPLATE, sizeof(dir));

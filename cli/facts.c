@@ -280,12 +280,24 @@ remarks(const json_t *row, struct str *out)
 	str_fini(&text);
 }
 
+/* The load of a point, a rate where there are no shares. */
+static void
+load_of(const json_t *point, struct str *out)
+{
+	double x;
+
+	if (json_number(json_object_get(point, "load_percent"), &x))
+		human_percent(x, out);
+	else if (json_number(json_object_get(point, "offered_iops"), &x))
+		show_rate(x, out);
+}
+
 static const struct column facts[] = {
 	{"WORKLOAD", "workload", UNIT_TEXT, COL_KEEP, NULL},
 	{"FACT", "fact", UNIT_TEXT, COL_KEEP, fact_name},
 	{"LINE", "line_ns", UNIT_NS, COL_CSV, NULL},
 	{"STATE", "state", UNIT_TEXT, 0, NULL},
-	{"LOAD", "load_percent", UNIT_PERCENT, 0, NULL},
+	{"LOAD", "load_percent", UNIT_PERCENT, 0, load_of},
 	{"OFFERED", "offered_iops", UNIT_COUNT, COL_WIDE, NULL},
 	{"IOPS", "iops", UNIT_COUNT, 0, NULL},
 	{"BANDWIDTH", "bytes_per_second", UNIT_BYTES_PER_S, 0, NULL},
@@ -377,17 +389,10 @@ fall(const json_t *curve, struct str *out)
 	human_percent(load, out);
 }
 
-/* The load of the knee, a rate where there are no shares. */
 static void
 knee(const json_t *curve, struct str *out)
 {
-	const json_t *found = json_object_get(curve, "knee");
-	double x;
-
-	if (json_number(json_object_get(found, "load_percent"), &x))
-		human_percent(x, out);
-	else if (json_number(json_object_get(found, "offered_iops"), &x))
-		show_rate(x, out);
+	load_of(json_object_get(curve, "knee"), out);
 }
 
 /* The lines are those that the API answers for when none is asked for. */

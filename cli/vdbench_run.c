@@ -507,10 +507,11 @@ part_of_rate(const struct vd *v, const struct turn *t, size_t sd)
 	for (size_t i = 0; i < t->n_parts; i++) {
 		size_t drives = 0;
 
+		if (!t->parts[i].on[sd])
+			continue;
 		for (size_t k = 0; k < v->n_sds; k++)
 			drives += t->parts[i].on[k];
-		if (t->parts[i].on[sd])
-			sum += t->parts[i].share / 100 / (whole ? 1 : (double)drives);
+		sum += t->parts[i].share / 100 / (whole ? 1 : (double)drives);
 	}
 	return sum;
 }

@@ -59,4 +59,5 @@ shows 'IOPS at the highest rate .* of 400 IOPS offered' compare "${runs[0]}" "${
 shows 'by IOPS at the highest rate, 400 IOPS offered' rank --workload paced --metric iops@rate
 [ "$(json '.items | length' rank --workload paced)" = 0 ] || die "a rate has a peak: $(cat "$lab/out")"
 shows '^first: .* IOPS of 100 offered' curve "${runs[0]}"
+shows '^paced +first .* 100 IOPS' curve "${runs[0]}" --facts
 nothing_lost

@@ -600,7 +600,6 @@ START_TEST(a_session_is_agreed_and_installed_after_the_job)
 	seal_pair_new(&env.keys);
 	seal_pair_new(&node);
 	seal_pair_new(&now);
-	seal_hex(node.public_key, sizeof(node.public_key), text);
 	api_call_init(&a.call);
 	a.call.node = 1;
 	a.call.id = 1;

@@ -244,12 +244,23 @@ add_sides(json_t *rows, const json_t *doc)
 	json_decref(scaled);
 }
 
+/* The runs of which suite are compared; results from elsewhere are of none. */
+static void
+print_suite(const struct out *o, const json_t *doc)
+{
+	const char *suite = json_text_of(doc, "suite");
+
+	if (suite[0] != '\0')
+		out_line(o, "runs of %s", suite);
+}
+
 static void
 print_comparison(const struct out *o, const json_t *doc, const json_t *flagged)
 {
 	json_t *workload, *warning;
 	size_t i;
 
+	print_suite(o, doc);
 	print_side(o, "A", json_object_get(doc, "a"));
 	print_side(o, "B", json_object_get(doc, "b"));
 	json_array_foreach (json_object_get(doc, "workloads"), i, workload) {

@@ -203,6 +203,20 @@ two_runs(void)
 				json_pack("[f]", 50.0))));
 }
 
+START_TEST(a_comparison_names_its_suite_first)
+{
+	json_t *doc = two_runs();
+	const char *text;
+
+	text = printed(comparison_print, OUT_TABLE, json_incref(doc));
+	ck_assert_msg(strncmp(text, "runs of s@1\nA  ", 15) == 0, "%s", text);
+	/* two results from elsewhere */
+	json_object_set_new(doc, "suite", json_string(""));
+	text = printed(comparison_print, OUT_TABLE, doc);
+	ck_assert_msg(strncmp(text, "A  ", 3) == 0, "%s", text);
+}
+END_TEST
+
 START_TEST(a_comparison_tells_the_loads_of_peaks_and_multiples)
 {
 	const char *text = printed(comparison_print, OUT_TABLE, two_runs());
@@ -423,6 +437,7 @@ main(void)
 	tcase_add_test(tc, rows_of_a_ranking_tell_virtual_drives_and_scaled_suites);
 	tcase_add_test(tc, a_result_from_elsewhere_is_told_as_such_in_a_ranking);
 	tcase_add_test(tc, a_ranking_with_flags_says_where_their_reasons_are);
+	tcase_add_test(tc, a_comparison_names_its_suite_first);
 	tcase_add_test(tc, a_comparison_tells_the_loads_of_peaks_and_multiples);
 	tcase_add_test(tc, a_verdict_stands_beside_repeats_spread_and_p);
 	tcase_add_test(tc, rows_of_a_comparison_tell_suite_and_sides);

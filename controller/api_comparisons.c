@@ -25,6 +25,7 @@ struct side {
 	const char *title; /* "A" or "B", as people call it */
 	char letter;	   /* 'd', 'r' or 'x' */
 	int64_t id;
+	bool suite_asked;
 	struct result_list all;
 	struct foreign foreign;			/* of 'x' */
 	const struct result *runs[COMPARE_MAX]; /* that count; borrowed from all, newest
@@ -540,8 +541,10 @@ warn_of_side(json_t *warnings, const struct side *s, const struct side *other,
 	for (size_t i = 0; i < s->all.n; i++) {
 		const struct result *r = &s->all.items[i];
 
-		if (r->done && !is_own_run(other, r))
-			*(strcmp(r->suite, suite) == 0 ? &of_suite : &left_out) += 1;
+		if (strcmp(r->suite, suite) != 0)
+			left_out += r->done && !s->suite_asked;
+		else if (r->done && !is_own_run(other, r))
+			of_suite++;
 		else
 			warn(warnings, "side %s is without r%" PRId64 ": %s", s->title,
 				r->run, r->done ? "it is the other side" : r->state);
@@ -662,6 +665,7 @@ api_comparisons_get(struct tx *t, struct api_call *c, struct err *e)
 		return err_set(e, ERR_INVALID, "a and b are the same");
 	if (asked != NULL && suites_find(t, asked, &id, NULL, e) != 0)
 		return err_ctx(e, "query parameter suite");
+	a.suite_asked = b.suite_asked = asked != NULL;
 	if (load_side(t, &a, e) != 0 || load_side(t, &b, e) != 0)
 		goto out;
 	suite = common_suite(&a, &b, asked);

@@ -142,6 +142,15 @@ at(const json_t *doc, const char *path)
 	return text;
 }
 
+/* Whether one of a comparison's warnings has a text. */
+static inline void
+has_warning(const json_t *doc, const char *part, bool wanted)
+{
+	const char *all = at(doc, "/warnings");
+
+	ck_assert_msg((strstr(all, part) != NULL) == wanted, "\"%s\": %s", part, all);
+}
+
 #define IS(doc, path, want) ck_assert_str_eq(at(doc, path), want)
 
 #endif

@@ -344,6 +344,28 @@ START_TEST(scaled_and_full_results_are_not_compared)
 }
 END_TEST
 
+START_TEST(warnings_of_a_comparison_are_about_runs_of_its_suite)
+{
+	json_t *doc;
+
+	add_done_run(1, 1, 2, 10000);
+	add_done_run(2, 2, 1, 30000);
+	add_done_run(3, 1, 1, 20000);
+	rig_add_run((struct rig_run){4, 1, 1, 4, "cancelled", "sealed"});
+	rig_add_run((struct rig_run){5, 1, 2, 5, "cancelled", "sealed"});
+	doc = good(api_comparisons_get, 0, "a=d1&b=d2");
+	has_warning(doc, "without r4: cancelled", true);
+	has_warning(doc, "without r5", false);
+	has_warning(doc, "side A is without 1 run of other suites", true);
+	json_decref(doc);
+	doc = good(api_comparisons_get, 0, "a=d1&b=d2&suite=four-corners@1");
+	has_warning(doc, "without r4: cancelled", true);
+	has_warning(doc, "without r5", false);
+	has_warning(doc, "of other suites", false);
+	json_decref(doc);
+}
+END_TEST
+
 START_TEST(two_runs_of_one_drive_are_compared)
 {
 	json_t *doc;
@@ -659,6 +681,7 @@ main(void)
 	tcase_add_test(tc, single_runs_are_compared_without_a_verdict);
 	tcase_add_test(tc, four_repeats_can_show_a_difference_and_three_cannot);
 	tcase_add_test(tc, scaled_and_full_results_are_not_compared);
+	tcase_add_test(tc, warnings_of_a_comparison_are_about_runs_of_its_suite);
 	tcase_add_test(tc, two_runs_of_one_drive_are_compared);
 	tcase_add_test(tc, what_cannot_be_compared_is_said);
 	tcase_add_test(tc, drives_are_ranked_by_the_median_of_their_runs);

@@ -146,7 +146,8 @@ common_suite(const struct side *a, const struct side *b, const char *asked)
 
 /* Says why a side has nothing to compare, or that the two have nothing in common. */
 static int
-nothing_common(const struct side *a, const struct side *b, struct err *e)
+nothing_common(
+	const struct side *a, const struct side *b, const char *asked, struct err *e)
 {
 	const struct side *sides[] = {a, b};
 
@@ -174,9 +175,11 @@ nothing_common(const struct side *a, const struct side *b, struct err *e)
 			"%c%" PRId64 " and %c%" PRId64 " have no workload in common",
 			a->letter, a->id, b->letter, b->id);
 		return err_fix(e,
-			"workloads are told by their ids: ssdlab foreign show "
-			"x%" PRId64,
-			a->letter == 'x' ? a->id : b->id);
+			"workloads are matched by id: A has %.50s, B has %.50s; rename "
+			"those of the foreign file (jobname in fio's JSON), and import "
+			"it again",
+			result_example(&a->all, a->letter == 'x' ? NULL : asked),
+			result_example(&b->all, b->letter == 'x' ? NULL : asked));
 	}
 	err_set(e, ERR_STATE,
 		"%c%" PRId64 " and %c%" PRId64
@@ -670,7 +673,7 @@ api_comparisons_get(struct tx *t, struct api_call *c, struct err *e)
 		goto out;
 	suite = common_suite(&a, &b, asked);
 	if (suite == NULL) {
-		nothing_common(&a, &b, e);
+		nothing_common(&a, &b, asked, e);
 		goto out;
 	}
 	select_runs(&a, &b, suite);

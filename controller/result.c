@@ -335,6 +335,18 @@ result_workloads(const struct result *r, struct str *out)
 				r->curves[i].workload);
 }
 
+const char *
+result_example(const struct result_list *l, const char *suite)
+{
+	for (size_t i = l->n; i > 0; i--) {
+		const struct result *r = &l->items[i - 1];
+
+		if (r->n_curves > 0 && (suite == NULL || strcmp(suite, r->suite) == 0))
+			return r->curves[0].workload;
+	}
+	return "none";
+}
+
 int
 result_no_workload(const char *workload, const struct str *names, struct err *e)
 {

@@ -74,6 +74,10 @@ unsigned result_flags(const struct result_curve *c, enum figure f);
 /* result_workloads appends the workloads of r that are not in out yet, with commas. */
 void result_workloads(const struct result *r, struct str *out);
 
+/* result_example returns the first workload of the newest run that has any, of a suite or
+ * (NULL) of all, or "none". Borrowed. */
+const char *result_example(const struct result_list *l, const char *suite);
+
 /*
  * result_no_workload fails with ERR_NOTFOUND: nothing that was asked for has points of
  * workload; names are those it has points of.

@@ -319,10 +319,20 @@ END_TEST
 START_TEST(results_without_a_common_workload_are_not_compared)
 {
 	json_t *doc = document("d");
+	struct err e;
 
 	add_done_run(1, 1, 1, 20000);
 	point(doc, "elsewhere", 1, 1, 1);
 	added(doc, true);
+	ck_assert_ptr_null(get(api_comparisons_get, 0, "a=x1&b=d1", &e));
+	ck_assert_str_eq(e.fix,
+		"workloads are matched by id: A has elsewhere, B has 4k-random-read; "
+		"rename those of the foreign file (jobname in fio's JSON), and import it "
+		"again");
+	/* no run of the suite that was asked for */
+	ck_assert_ptr_null(
+		get(api_comparisons_get, 0, "a=d1&b=x1&suite=four-corners-demo@1", &e));
+	ck_assert_ptr_nonnull(strstr(e.fix, "A has none, B has elsewhere;"));
 	refused(api_comparisons_get, 0, "a=d1&b=x1", ERR_STATE,
 		"d1 and x1 have no workload in common");
 	refused(api_comparisons_get, 0, "a=x1&b=x1", ERR_INVALID, "are the same");

@@ -206,9 +206,25 @@ print_foreign(const struct out *o, const json_t *r)
 	}
 }
 
+/* Whether runs have fixed rates, which the metric asked for is not of. */
+static bool
+asks_for_rates(const json_t *rankings)
+{
+	json_t *r;
+	size_t i;
+
+	json_array_foreach (rankings, i, r)
+		if (json_is_true(json_object_get(r, "fixed_rates")) &&
+			json_array_size(json_object_get(r, "items")) == 0 &&
+			strstr(json_text_of(r, "metric"), "@rate") == NULL)
+			return true;
+	return false;
+}
+
 static void
 print_rankings(const struct out *o, const json_t *rankings)
 {
+	size_t empty = 0;
 	json_t *r;
 	size_t i;
 
@@ -216,13 +232,17 @@ print_rankings(const struct out *o, const json_t *rankings)
 		struct str title = {0};
 		double rate;
 
+		if (json_array_size(json_object_get(r, "items")) == 0) {
+			empty++;
+			continue;
+		}
 		show_figure_title(r, &title);
 		if (json_number(json_object_get(r, "rate_iops"), &rate)) {
 			str_puts(&title, ", ");
 			show_rate(rate, &title);
 			str_puts(&title, " offered");
 		}
-		fputs(i > 0 ? "\n" : "", o->file);
+		fputs(i > empty ? "\n" : "", o->file);
 		out_line(o, "%s by %s (%s is better), %s%s%s",
 			json_text_of(r, "workload"), str_text(&title),
 			json_text_of(r, "better"), json_text_of(r, "suite"),
@@ -235,6 +255,13 @@ print_rankings(const struct out *o, const json_t *rankings)
 		print_left_out(o, json_object_get(r, "excluded"));
 		str_fini(&title);
 	}
+	if (empty == 0)
+		return;
+	fputs("\n", o->file);
+	out_line(o, "%zu workload%s no such figure (-o json says why)%s", empty,
+		empty == 1 ? " has" : "s have",
+		asks_for_rates(rankings) ? ", those with fixed rates: --metric iops@rate"
+					 : "");
 }
 
 void
@@ -258,6 +285,8 @@ ranking_print(const struct out *o, json_t *doc)
 		mark_ties(json_object_get(r, "items"));
 	if (json_array_size(rows) == 0) {
 		talk("nothing to rank: no finished run has that figure");
+		if (asks_for_rates(rankings))
+			talk("  fix: runs have fixed rates: add --metric iops@rate");
 	} else if (o->format == OUT_CSV) {
 		table_print(o, rows, COLUMNS(ranking));
 	} else {

@@ -48,6 +48,7 @@ struct ranking {
 	enum figure figure;
 	const char *suite, *workload;
 	double rate_iops; /* of the figure, which the suite says; NAN: it is of no rate */
+	bool fixed_rates; /* a run has points at rates as they are */
 	struct place *places; /* owned */
 	size_t n;
 	json_t *excluded; /* owned until it goes into the answer */
@@ -118,6 +119,7 @@ enter(struct ranking *k, const struct result *r)
 		exclude(k, r, json_sprintf("it has no points of %s", k->workload));
 		return;
 	}
+	k->fixed_rates |= figure_applies(FIGURE_RATE_IOPS, c->points, c->n);
 	if (!isfinite(value)) {
 		exclude(k, r, why_no_value(k, c));
 		return;
@@ -270,6 +272,7 @@ ranking_json(struct ranking *k, bool scaled)
 	json_put(o, "unit", json_string(figure_unit(k->figure)));
 	json_put(o, "better", json_string(figure_better(k->figure)));
 	json_put(o, "rate_iops", result_real(k->rate_iops));
+	json_put(o, "fixed_rates", json_boolean(k->fixed_rates));
 	json_put(o, "workload", json_string(k->workload));
 	json_put(o, "suite", json_string(k->suite));
 	json_put(o, "scaled", json_boolean(scaled));

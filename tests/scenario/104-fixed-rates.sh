@@ -57,6 +57,7 @@ shows '^no peak: rates were offered' curve "${runs[0]}"
 shows '^ +2 +rate +400 ' curve "${runs[0]}"
 shows 'IOPS at the highest rate .* of 400 IOPS offered' compare "${runs[0]}" "${runs[1]}"
 shows 'by IOPS at the highest rate, 400 IOPS offered' rank --workload paced --metric iops@rate
+shows 'fix: runs have fixed rates: add --metric iops@rate' rank --campaign "$c"
 [ "$(json '.items | length' rank --workload paced)" = 0 ] || die "a rate has a peak: $(cat "$lab/out")"
 shows '^first: .* IOPS of 100 offered' curve "${runs[0]}"
 shows '^paced +first .* 100 IOPS' curve "${runs[0]}" --facts

@@ -242,12 +242,14 @@ START_TEST(rates_are_compared_and_ranked_at_the_highest_and_have_no_peak)
 	doc = good(api_rankings_get, 0, "workload=rated");
 	IS(doc, "/items", "[]");
 	IS(doc, "/rate_iops", "null");
+	IS(doc, "/fixed_rates", "true");
 	IS(doc, "/excluded/0/why",
 		"\"rates were offered as they are: iops@rate tells more of it\"");
 	json_decref(doc);
 	add_done_run(3, 1, 2, 20000);
 	doc = good(api_rankings_get, 0, "metric=iops@rate&workload=4k-random-read");
 	IS(doc, "/excluded/0/why", "\"all its loads are shares of a maximum\"");
+	IS(doc, "/fixed_rates", "false");
 	json_decref(doc);
 }
 END_TEST

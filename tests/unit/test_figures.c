@@ -100,6 +100,70 @@ START_TEST(places_that_rest_on_too_few_runs_are_named)
 }
 END_TEST
 
+/* Adds a ranking without a row. */
+static void
+add_empty(json_t *doc, const char *metric, bool fixed_rates)
+{
+	json_array_append_new(json_object_get(doc, "rankings"),
+		json_pack("{s:s, s:s, s:s, s:b, s:[], s:[]}", "metric", metric,
+			"workload", "without", "suite", "s@1", "fixed_rates", fixed_rates,
+			"items", "excluded"));
+}
+
+START_TEST(rankings_without_a_row_are_counted_and_not_shown)
+{
+	json_t *doc = json_pack("{s:[]}", "rankings");
+	json_t *full = ranking(json_pack("[o]", place(1, "d1", 4, NULL)));
+	const char *text;
+
+	add_empty(doc, "peak_iops", false);
+	json_array_extend(
+		json_object_get(doc, "rankings"), json_object_get(full, "rankings"));
+	text = printed(ranking_print, OUT_TABLE, json_deep_copy(doc));
+	ck_assert_msg(strncmp(text, "w by peak IOPS ", 15) == 0, "%s", text);
+	has(text, "\n\n1 workload has no such figure (-o json says why)\n");
+	has_not(text, "without");
+	add_empty(doc, "peak_iops", true);
+	text = printed(ranking_print, OUT_TABLE, doc);
+	has(text, "\n\n2 workloads have no such figure (-o json says why), those with "
+		  "fixed rates: --metric iops@rate\n");
+	json_decref(full);
+}
+END_TEST
+
+/* What is said on stderr of rankings of which none has a row; to be freed. */
+static char *
+said_of_nothing(const char *metric, bool fixed_rates)
+{
+	json_t *doc = json_pack("{s:[]}", "rankings");
+	FILE *kept = stderr;
+	char *said = NULL;
+	size_t len;
+
+	add_empty(doc, metric, fixed_rates);
+	stderr = open_memstream(&said, &len);
+	ck_assert_str_eq(printed(ranking_print, OUT_TABLE, doc), "");
+	fclose(stderr);
+	stderr = kept;
+	return said;
+}
+
+START_TEST(nothing_to_rank_leads_to_fixed_rates_where_runs_have_them)
+{
+	char *said = said_of_nothing("peak_iops", true);
+
+	has(said, "nothing to rank: no finished run has that figure\n");
+	has(said, "  fix: runs have fixed rates: add --metric iops@rate\n");
+	free(said);
+	said = said_of_nothing("peak_iops", false);
+	has_not(said, "fix");
+	free(said);
+	said = said_of_nothing("lat_p99_ns@rate", true);
+	has_not(said, "fix");
+	free(said);
+}
+END_TEST
+
 START_TEST(rows_of_a_ranking_tell_virtual_drives_and_scaled_suites)
 {
 	const char *text = printed(ranking_print, OUT_CSV,
@@ -434,6 +498,8 @@ main(void)
 	TCase *tc = tcase_create("figures");
 
 	tcase_add_test(tc, places_that_rest_on_too_few_runs_are_named);
+	tcase_add_test(tc, rankings_without_a_row_are_counted_and_not_shown);
+	tcase_add_test(tc, nothing_to_rank_leads_to_fixed_rates_where_runs_have_them);
 	tcase_add_test(tc, rows_of_a_ranking_tell_virtual_drives_and_scaled_suites);
 	tcase_add_test(tc, a_result_from_elsewhere_is_told_as_such_in_a_ranking);
 	tcase_add_test(tc, a_ranking_with_flags_says_where_their_reasons_are);

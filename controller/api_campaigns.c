@@ -114,8 +114,7 @@ api_campaigns_runs(struct tx *t, struct api_call *c, struct err *e)
 			c->id) < 0)
 		return -1;
 	if (exists == 0)
-		return err_set(
-			e, ERR_NOTFOUND, "there is no campaign c%lld", (long long)c->id);
+		return doc_missing('c', c->id, e);
 	if (tx_query(t, &ids, e,
 		    "SELECT id FROM run WHERE campaign_id = ?1 AND id > ?2 ORDER BY id"
 		    " LIMIT ?3",

@@ -11,6 +11,7 @@
 #include "common/json.h"
 #include "common/str.h"
 #include "controller/api.h"
+#include "controller/doc.h"
 #include "controller/environment.h"
 #include "controller/flags.h"
 #include "controller/foreign.h"
@@ -83,11 +84,9 @@ load_side(struct tx *t, struct side *s, struct err *e)
 	if (s->all.n > 0)
 		return 0;
 	if (s->letter == 'r')
-		return err_set(e, ERR_NOTFOUND, "there is no run r%" PRId64, s->id);
+		return doc_missing('r', s->id, e);
 	rc = tx_int(t, &one, e, "SELECT 1 FROM drive WHERE id = ?", "i", s->id);
-	return rc == 0	? err_set(e, ERR_NOTFOUND, "there is no drive d%" PRId64, s->id)
-	       : rc < 0 ? -1
-			: 0;
+	return rc == 0 ? doc_missing('d', s->id, e) : rc < 0 ? -1 : 0;
 }
 
 /* Whether a run of other is the same as one that s is about. */

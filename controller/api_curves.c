@@ -12,6 +12,7 @@
 #include "common/record.h"
 #include "common/str.h"
 #include "controller/api.h"
+#include "controller/doc.h"
 #include "controller/flags.h"
 #include "controller/result.h"
 
@@ -247,8 +248,7 @@ api_curves_get(struct tx *t, struct api_call *c, struct err *e)
 		return err_ctx(e, "query parameter run");
 	if (result_load(t, &f, &l, e) != 0)
 		return -1;
-	rc = l.n == 1 ? answer(c, &l.items[0], &lines, e)
-		      : err_set(e, ERR_NOTFOUND, "there is no run r%" PRId64, f.run);
+	rc = l.n == 1 ? answer(c, &l.items[0], &lines, e) : doc_missing('r', f.run, e);
 	result_list_fini(&l);
 	return rc;
 }

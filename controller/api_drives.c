@@ -120,7 +120,7 @@ check_typed(struct tx *t, const struct api_call *c, struct err *e)
 	if (rc < 0)
 		return -1;
 	if (rc == 0)
-		return err_set(e, ERR_NOTFOUND, "there is no drive d%" PRId64, c->id);
+		return doc_missing('d', c->id, e);
 	if (same != 0)
 		return 0;
 	err_set(e, ERR_UNSAFE, "the serial typed is not that of drive d%" PRId64, c->id);

@@ -67,8 +67,7 @@ state_of(struct tx *t, int64_t campaign, struct err *e)
 	if (rc < 0)
 		return -1;
 	if (rc == 0)
-		return err_set(
-			e, ERR_NOTFOUND, "there is no campaign c%" PRId64, campaign);
+		return doc_missing('c', campaign, e);
 	state = fsm_state(&campaign_fsm, text);
 	free(text);
 	return state;
@@ -246,9 +245,7 @@ campaign_json(struct tx *t, int64_t campaign, bool whole, json_t **ret_doc, stru
 	rc = cur_next(c, e);
 	if (rc <= 0) {
 		cur_close(c);
-		return rc < 0 ? -1
-			      : err_set(e, ERR_NOTFOUND, "there is no campaign c%" PRId64,
-					campaign);
+		return rc < 0 ? -1 : doc_missing('c', campaign, e);
 	}
 	doc = json_object();
 	json_put(doc, "schema", json_string("ssdlab/campaign/v1"));

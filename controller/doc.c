@@ -126,9 +126,17 @@ doc_node_ref(struct tx *t, const char *text, int64_t *ret_node, struct err *e)
 }
 
 int
+doc_missing(char letter, int64_t id, struct err *e)
+{
+	const char *what = letter == 'c' ? "campaign" : letter == 'd' ? "drive" : "run";
+
+	err_set(e, ERR_NOTFOUND, "there is no %s %c%" PRId64, what, letter, id);
+	return err_fix(e, "ssdlab %s ls", what);
+}
+
+int
 doc_exists(struct tx *t, char letter, int64_t id, struct err *e)
 {
-	const char *what = letter == 'c' ? "campaign" : "drive";
 	int64_t one;
 	int rc;
 
@@ -140,8 +148,7 @@ doc_exists(struct tx *t, char letter, int64_t id, struct err *e)
 		"i", id);
 	if (rc != 0)
 		return rc < 0 ? -1 : 0;
-	err_set(e, ERR_NOTFOUND, "there is no %s %c%" PRId64, what, letter, id);
-	return err_fix(e, "ssdlab %s ls", what);
+	return doc_missing(letter, id, e);
 }
 
 int

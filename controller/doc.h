@@ -59,6 +59,10 @@ int doc_need_reason(const struct api_call *c, const char **ret_reason, struct er
  */
 int doc_node_ref(struct tx *t, const char *text, int64_t *ret_node, struct err *e);
 
+/* doc_missing says that there is no such thing, letter 'c' for a campaign, 'd' for a
+ * drive, 'r' for a run, and what lists those that there are: ERR_NOTFOUND. Returns -1. */
+int doc_missing(char letter, int64_t id, struct err *e);
+
 /*
  * doc_exists checks that a query names something: letter 'c' for a campaign, 'd' for a
  * drive; id 0 stands for a filter that is not given. ERR_NOTFOUND with a fix.

@@ -424,9 +424,7 @@ drive_json(struct tx *t, int64_t drive, json_t **ret_doc, struct err *e)
 	rc = cur_next(c, e);
 	if (rc <= 0) {
 		cur_close(c);
-		return rc < 0 ? -1
-			      : err_set(e, ERR_NOTFOUND, "there is no drive d%" PRId64,
-					drive);
+		return rc < 0 ? -1 : doc_missing('d', drive, e);
 	}
 	doc = json_object();
 	json_put(doc, "schema", json_string("ssdlab/drive/v1"));

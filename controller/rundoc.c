@@ -378,9 +378,7 @@ run_json(struct tx *t, int64_t run, json_t **ret_doc, struct err *e)
 	rc = cur_next(c, e);
 	if (rc <= 0) {
 		cur_close(c);
-		return rc < 0 ? -1
-			      : err_set(e, ERR_NOTFOUND, "there is no run r%" PRId64,
-					run);
+		return rc < 0 ? -1 : doc_missing('r', run, e);
 	}
 	doc = run_doc(run, c);
 	campaign = cur_int(c, COL_CAMPAIGN);

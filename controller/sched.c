@@ -150,7 +150,7 @@ sched_suite(struct tx *t, int64_t campaign, struct suite *ret_s, struct err *e)
 			" WHERE c.id = ?1",
 			"i", campaign);
 	if (rc == 0)
-		err_set(e, ERR_NOTFOUND, "there is no campaign c%" PRId64, campaign);
+		doc_missing('c', campaign, e);
 	if (rc != 1)
 		goto out;
 	campaign_json = doc_stored(campaign_text);
@@ -306,9 +306,7 @@ load_identity(struct tx *t, int64_t drive, struct drive_id *ret_id, struct err *
 	rc = cur_next(c, e);
 	if (rc != 1) {
 		cur_close(c);
-		return rc < 0 ? -1
-			      : err_set(e, ERR_NOTFOUND, "there is no drive d%" PRId64,
-					drive);
+		return rc < 0 ? -1 : doc_missing('d', drive, e);
 	}
 	/* through its JSON form, which knows the kinds by name */
 	o = json_object();

@@ -446,7 +446,11 @@ START_TEST(a_run_shows_its_progress_and_equal_answers_have_equal_tags)
 					"and is waited for\"}]") != NULL,
 		"%s", lab_doc());
 	FAILS(lab_ask(api_runs_get, 9, NULL, &e), ERR_NOTFOUND, "no run r9");
+	ck_assert_str_eq(e.fix, "ssdlab run ls");
 	FAILS(lab_ask(api_campaigns_get, 9, NULL, &e), ERR_NOTFOUND, "no campaign c9");
+	ck_assert_str_eq(e.fix, "ssdlab campaign ls");
+	FAILS(lab_ask(api_drives_get, 9, NULL, &e), ERR_NOTFOUND, "no drive d9");
+	ck_assert_str_eq(e.fix, "ssdlab drive ls");
 	FAILS(lab_ask(api_campaigns_runs, 9, NULL, &e), ERR_NOTFOUND, "no campaign c9");
 	FAILS(lab_ask(api_campaigns_cancel, 9, NULL, &e), ERR_NOTFOUND, "no campaign c9");
 	lab_down();

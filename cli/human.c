@@ -70,14 +70,22 @@ human_latency(double ns, struct str *out)
 	SCALED(ns, out, " ns", " us", " ms", " s");
 }
 
+/* Spans and ages are in seconds below two minutes. */
+#define IN_SECONDS 120
+
+/* The nearest number of whole seconds; 0 for what is still to come. */
+static long long
+seconds(int64_t ns)
+{
+	return ns > 0 ? (long long)((ns + NS_PER_S / 2) / NS_PER_S) : 0;
+}
+
 void
 human_span(int64_t ns, struct str *out)
 {
-	long long s = (long long)((ns + NS_PER_S / 2) / NS_PER_S);
+	long long s = seconds(ns);
 
-	if (s < 0)
-		s = 0;
-	if (s < 100)
+	if (s < IN_SECONDS)
 		str_printf(out, "%lld s", s);
 	else if (s < 3600)
 		str_printf(out, "%lld min", (s + 30) / 60);
@@ -126,15 +134,15 @@ human_ago(const char *time, int64_t now_ns, struct str *out)
 		str_puts(out, time);
 		return;
 	}
-	s = now_ns > then_ns ? (long long)((now_ns - then_ns) / NS_PER_S) : 0;
-	if (s < 100)
+	s = seconds(now_ns - then_ns);
+	if (s < IN_SECONDS)
 		str_printf(out, "%lld s ago", s);
 	else if (s < 100 * 60)
-		str_printf(out, "%lld min ago", s / 60);
+		str_printf(out, "%lld min ago", (s + 30) / 60);
 	else if (s < 48 * 3600)
-		str_printf(out, "%lld h ago", s / 3600);
+		str_printf(out, "%lld h ago", (s + 1800) / 3600);
 	else
-		str_printf(out, "%lld d ago", s / 86400);
+		str_printf(out, "%lld d ago", (s + 43200) / 86400);
 }
 
 void

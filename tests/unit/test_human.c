@@ -79,7 +79,9 @@ END_TEST
 START_TEST(durations_get_coarser_as_they_grow)
 {
 	ck_assert_str_eq(shown(UNIT_SPAN, "\"45000000000\""), "45 s");
-	ck_assert_str_eq(shown(UNIT_SPAN, "\"99400000000\""), "99 s");
+	ck_assert_str_eq(shown(UNIT_SPAN, "\"107000000000\""), "107 s");
+	ck_assert_str_eq(shown(UNIT_SPAN, "\"119400000000\""), "119 s");
+	ck_assert_str_eq(shown(UNIT_SPAN, "\"119500000000\""), "2 min");
 	ck_assert_str_eq(shown(UNIT_SPAN, "\"720000000000\""), "12 min");
 	ck_assert_str_eq(shown(UNIT_SPAN, "\"7500000000000\""), "2 h 05 min");
 	ck_assert_str_eq(shown(UNIT_SPAN, "\"190800000000000\""), "2 d 05 h");
@@ -89,16 +91,28 @@ END_TEST
 
 START_TEST(times_are_told_by_their_age)
 {
-	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-24T15:06:38.5Z\""), "1 s ago");
-	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-24T14:53:00Z\""), "13 min ago");
+	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-24T15:06:38.6Z\""), "1 s ago");
+	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-24T14:53:00Z\""), "14 min ago");
 	ck_assert_str_eq(shown(UNIT_INSTANT, "\"2016-11-24T14:53:00.25Z\""),
-		"2016-11-24 14:53:00Z (13 min ago)");
+		"2016-11-24 14:53:00Z (14 min ago)");
 	ck_assert_str_eq(shown(UNIT_INSTANT, "\"yesterday\""), "yesterday");
 	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-23T15:06:40Z\""), "24 h ago");
 	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-19T15:06:40Z\""), "5 d ago");
 	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-24T15:06:41Z\""), "0 s ago");
 	ck_assert_str_eq(shown(UNIT_TIME, "\"tomorrow\""), "tomorrow");
 	ck_assert_str_eq(shown(UNIT_TIME, "null"), "-");
+}
+END_TEST
+
+START_TEST(what_is_older_never_has_a_smaller_age)
+{
+	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-24T15:04:53Z\""), "107 s ago");
+	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-24T15:04:41Z\""), "119 s ago");
+	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-24T15:04:40Z\""), "2 min ago");
+	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-24T13:26:41Z\""), "100 min ago");
+	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-24T13:26:40Z\""), "2 h ago");
+	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-22T15:06:41Z\""), "48 h ago");
+	ck_assert_str_eq(shown(UNIT_TIME, "\"2016-11-22T15:06:40Z\""), "2 d ago");
 }
 END_TEST
 
@@ -153,6 +167,7 @@ main(void)
 	tcase_add_test(tc, each_unit_is_named);
 	tcase_add_test(tc, durations_get_coarser_as_they_grow);
 	tcase_add_test(tc, times_are_told_by_their_age);
+	tcase_add_test(tc, what_is_older_never_has_a_smaller_age);
 	tcase_add_test(tc, what_is_missing_is_a_dash_and_what_is_odd_is_shown_as_it_is);
 	tcase_add_test(tc, control_characters_cannot_reach_a_terminal);
 	tcase_add_test(tc, a_path_reaches_into_objects);

@@ -119,6 +119,8 @@ verdict_of(const json_t *row, struct str *out)
 		str_puts(out, "not judged");
 	else if (strcmp(verdict, "not_yet") == 0)
 		str_puts(out, "not yet");
+	else if (strcmp(verdict, "left_out") == 0)
+		str_puts(out, "left out");
 	else
 		str_puts(out, verdict);
 }

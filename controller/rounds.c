@@ -157,9 +157,10 @@ list_rounds(struct tx *t, int64_t attempt, int64_t step, json_t *list, struct er
 	return rc;
 }
 
-/* How the test ended; what is not known yet is null, and the verdict not_yet. */
+/* How the test ended; what is not known yet is null, and the verdict the one given. */
 static int
-add_end(struct tx *t, int64_t attempt, int64_t step, json_t *o, struct err *e)
+add_end(struct tx *t, int64_t attempt, int64_t step, const char *verdict, json_t *o,
+	struct err *e)
 {
 	static const char *const names[] = {"ended_by", "rounds", "void_rounds",
 		"first_round", "last_round", "written_bytes", "tracking", "choice", NULL};
@@ -174,7 +175,7 @@ add_end(struct tx *t, int64_t attempt, int64_t step, json_t *o, struct err *e)
 	if (rc == 1)
 		doc = doc_stored(text);
 	json_put(o, "verdict",
-		json_string(rc == 1 ? json_text_of(doc, "verdict") : "not_yet"));
+		json_string(rc == 1 ? json_text_of(doc, "verdict") : verdict));
 	copy_members(o, doc, names);
 	json_put(o, "flags", flags_json(flags_of_test(doc)));
 	json_put(o, "reasons", flags_test_reasons(doc));
@@ -193,6 +194,7 @@ test_json(struct tx *t, int64_t attempt, int64_t number, const json_t *step,
 	json_t *o = json_object();
 	json_t *list = json_array();
 	json_t *cells = json_array();
+	bool measures = json_array_size(json_object_get(rounds, "cells")) > 0;
 
 	json_array_append_new(items, o);
 	json_put(o, "step", json_integer(number));
@@ -201,7 +203,7 @@ test_json(struct tx *t, int64_t attempt, int64_t number, const json_t *step,
 		json_object_set(o, rule[k], json_object_get(rounds, rule[k]));
 	json_put(o, "list", list);
 	json_put(o, "cells", cells);
-	if (add_end(t, attempt, number, o, e) != 0 ||
+	if (add_end(t, attempt, number, measures ? "not_yet" : "left_out", o, e) != 0 ||
 		list_rounds(t, attempt, number, list, e) != 0 ||
 		list_cells(t, attempt, number, cells, e) != 0)
 		return -1;

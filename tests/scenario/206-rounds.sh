@@ -96,6 +96,8 @@ run=$(json '.items[0].id' run ls --campaign "$campaign")
 [ "$(tests_of '.items[] | select(.test == "health-polling") | [.left_out_for, (.left_out | length), (.cells | length)] | join(" ")')" = \
 	"health 4 0" ] || die "health-polling was measured, or not told: $(tests_of '.items[1]')"
 [ "$(tests_of '.items[] | select(.test == "read-under-write") | .cells | length')" = 5 ] || die "the other test is not whole"
+cli run show "$run" | grep -q "^health-polling  *left out" ||
+	die "the verdict of a test that was left out is another: $(cli run show "$run")"
 cli run show "$run" | grep -q "health-polling: left out as the drive has no log of its health to poll: alone, poll-1s" ||
 	die "run show does not say it: $(cli run show "$run")"
 [ "$(json '.progress | "\(.points_done) of \(.points_total)"' run show "$run")" = "6 of 6" ] || die "points of $run"

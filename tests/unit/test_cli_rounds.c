@@ -72,9 +72,11 @@ START_TEST(polls_of_health_stand_beside_the_cell_that_they_ran_beside)
 		"\"period_ns\":\"1000000000\",\"polls\":\"60\",\"failed\":\"2\",\"mean_"
 		"ns\":200000,"
 		"\"max_ns\":5000000},\"service\":{\"lat_max_ns\":2000}}]},"
-		"{\"test\":\"other\",\"left_out_for\":\"health\",\"left_out\":[\"alone\","
+		"{\"test\":\"other\",\"verdict\":\"left_out\",\"left_out_for\":"
+		"\"health\",\"left_out\":[\"alone\","
 		"\"poll-1s\"]}]");
 
+	says(text, "\nother  left out");
 	says(text, "HEALTH POLLS  POLL MEAN  POLL MAX");
 	says(text, "60, 2 failed     200 us   5.00 ms");
 	says(text,

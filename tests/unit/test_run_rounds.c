@@ -300,6 +300,25 @@ START_TEST(a_test_that_runs_has_rounds_and_no_results)
 }
 END_TEST
 
+START_TEST(a_test_whose_cells_are_all_left_out_has_that_as_its_verdict)
+{
+	json_t *doc = good(api_runs_rounds, 1, "");
+	char sql[200];
+
+	snprintf(sql, sizeof(sql),
+		"UPDATE attempt SET program = json_set(program,"
+		" '$.steps[%d].rounds.cells', json('[]'))",
+		(int)json_integer_value(json_object_get(
+			json_array_get(json_object_get(doc, "items"), 0), "step")) -
+			1);
+	json_decref(doc);
+	rig_exec(sql);
+	doc = good(api_runs_rounds, 1, "");
+	IS(doc, "/items/0/verdict", "\"left_out\"");
+	json_decref(doc);
+}
+END_TEST
+
 START_TEST(a_test_that_judges_nothing_has_the_means_of_all_rounds_that_count)
 {
 	json_t *doc;
@@ -490,6 +509,7 @@ main(void)
 	tcase_add_test(
 		tc, a_cell_without_reads_and_writes_counts_the_rest_of_all_its_rounds);
 	tcase_add_test(tc, a_test_that_runs_has_rounds_and_no_results);
+	tcase_add_test(tc, a_test_whose_cells_are_all_left_out_has_that_as_its_verdict);
 	tcase_add_test(
 		tc, a_test_that_judges_nothing_has_the_means_of_all_rounds_that_count);
 	tcase_add_loop_test(tc, a_criterion_that_is_not_the_standards_is_marked, 0,

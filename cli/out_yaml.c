@@ -1,5 +1,6 @@
 /* JSON documents as YAML, for people to go on with. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,11 +24,30 @@ is_plain(const char *name)
 	       strcmp(name, "false") != 0 && strcmp(name, "null") != 0;
 }
 
+/* The least digits, of 15 or more, that are read back as the same number; others need
+ * none. */
+static size_t
+digits(const json_t *v)
+{
+	double x = json_real_value(v);
+	char text[32];
+	int n = 15;
+
+	while (n < 17) {
+		snprintf(text, sizeof(text), "%.*g", n, x);
+		if (strtod(text, NULL) == x)
+			break;
+		n++;
+	}
+	return (size_t)n;
+}
+
 /* Texts in quotes are the same in JSON and in YAML. */
 static void
 scalar(const struct out *o, const json_t *v)
 {
-	char *text = json_dumps(v, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_COMPACT);
+	char *text = json_dumps(v, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_COMPACT |
+					   JSON_REAL_PRECISION(digits(v)));
 
 	fputs(text != NULL ? text : "null", o->file);
 	free(text);

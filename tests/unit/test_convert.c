@@ -373,6 +373,33 @@ START_TEST(yaml_says_what_json_says)
 }
 END_TEST
 
+START_TEST(a_number_in_yaml_has_no_more_digits_than_it_needs)
+{
+	static const double numbers[] = {1.1, 0.1 + 0.2, 100, 2.5e-7, 1.0 / 3};
+	json_t *list = json_array();
+	json_t *doc = json_pack("{s:o}", "list", list);
+	json_t *again = NULL;
+	struct err e = {0};
+	struct out o;
+	char *buf = NULL;
+	size_t len;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		json_array_append_new(list, json_real(numbers[i]));
+	out_init(&o, stdout, OUT_YAML);
+	o.file = open_memstream(&buf, &len);
+	out_yaml(&o, doc);
+	fclose(o.file);
+	ck_assert_str_eq(buf, "list:\n  - 1.1\n  - 0.30000000000000004\n  - 100.0\n  - "
+			      "2.5e-7\n  - 0.3333333333333333\n");
+	OK(yaml_to_json(buf, len, YAML_CORE, &again, &e));
+	ck_assert_msg(json_equal(doc, again), "%s", buf);
+	json_decref(again);
+	json_decref(doc);
+	free(buf);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -387,5 +414,6 @@ main(void)
 	tcase_add_test(tc, names_are_those_of_vdbench);
 	tcase_add_test(tc, a_suite_that_is_written_is_the_one_that_was_read);
 	tcase_add_test(tc, yaml_says_what_json_says);
+	tcase_add_test(tc, a_number_in_yaml_has_no_more_digits_than_it_needs);
 	return unit_run("convert", tc);
 }

@@ -379,8 +379,12 @@ print_plan(const struct out *o, const json_t *plan)
 		json_text_of(plan, "name"), json_text_of(plan, "suite"), drives,
 		drives == 1 ? "" : "s", runs, runs == 1 ? "" : "s");
 	human_span((int64_t)ns, &line);
-	str_puts(&line, ", writes at most about ");
-	human_bytes(bytes, &line);
+	if (bytes > 0) {
+		str_puts(&line, ", writes at most about ");
+		human_bytes(bytes, &line);
+	} else {
+		str_puts(&line, ", writes nothing");
+	}
 	out_line(o, "%s", str_text(&line));
 	fputc('\n', o->file);
 	table_print(o, json_object_get(plan, "drives"), COLUMNS(plan_columns));

@@ -126,7 +126,9 @@ send_all(struct cli *c, const json_t *docs, struct err *e)
 
 		rc = client_post(c->client, FOREIGN, doc, &answer, e);
 		if (rc != 0) {
-			err_ctx(e, "%s", json_text_of(doc, "subject"));
+			if (json_array_size(docs) > 1)
+				err_ctx(e, "%s", json_text_of(doc, "subject"));
+			err_ctx(e, "%s", c->args[0]);
 			break;
 		}
 		tell_marks(answer);
@@ -134,10 +136,12 @@ send_all(struct cli *c, const json_t *docs, struct err *e)
 		json_object_del(answer, "points");
 		json_array_append_new(taken, answer);
 	}
-	if (c->out.format == OUT_JSON)
-		out_json(&c->out, taken);
-	else
-		table_print(&c->out, taken, COLUMNS(results));
+	if (rc == 0 || json_array_size(taken) > 0) {
+		if (c->out.format == OUT_JSON)
+			out_json(&c->out, taken);
+		else
+			table_print(&c->out, taken, COLUMNS(results));
+	}
 	json_decref(taken);
 	return rc;
 }

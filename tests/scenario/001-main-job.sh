@@ -85,6 +85,11 @@ cli campaign convert -o yaml "$lab/sql.vdb" 2>/dev/null | cli suite add - | grep
 cli suite show sql@1 | grep -Eq "^preparation +none$" || die "that it prepares nothing is not told"
 ! cli campaign lint "$lab/sql.json" 2>"$lab/lint.txt" || die "a suite is no campaign"
 grep -q "ssdlab suite add" "$lab/lint.txt" || die "a suite is not told from a campaign"
+sed "s/rdpct=97/rdpct=100/; s/sql/reads/g" "$lab/sql.vdb" >"$lab/reads.vdb"
+cli campaign convert "$lab/reads.vdb" 2>/dev/null >"$lab/reads.json"
+jq --arg suite "$(cli suite add "$lab/reads.json")" '.suite = $suite' "$lab/campaign.json" >"$lab/reads-campaign.json"
+cli campaign plan "$lab/reads-campaign.json" >"$lab/reads.txt"
+grep -q ": reads@1 on .*, writes nothing$" "$lab/reads.txt" || die "a plan that only reads does not say so: $(cat "$lab/reads.txt")"
 echo 'rd=late,wd=sql,iorate=1000,elapsed=60,warmup=30,pause=5' >>"$lab/sql.vdb"
 code=0
 cli campaign convert "$lab/sql.vdb" >/dev/null 2>"$lab/left.txt" || code=$?
@@ -98,6 +103,9 @@ sed 's|"mean": 4e6}|&, "clat_ns": {"percentile": {"99.000000": 5000000}}|' "$lab
 cli import fio "$lab/clat.json" --subject "clat" 2>&1 >/dev/null | grep -q -- "--lat_percentiles=1" || die "how fio gives bins is not told"
 x=$(cli import fio "$lab/fio.json" --subject "another bench" -o name 2>/dev/null)
 [ "$x" = "$(cli import fio "$lab/fio.json" --subject "another bench" -o name 2>/dev/null)" ] || die "the same file was taken twice"
+! cli import fio "$lab/fio.json" --subject "$(printf '%0999d' 0)" >"$lab/refused.txt" 2>"$lab/why.txt" || die "a long subject was taken"
+[ ! -s "$lab/refused.txt" ] || die "an import that is refused prints $(cat "$lab/refused.txt")"
+grep -qF "$lab/fio.json: " "$lab/why.txt" || die "the file that is refused is not told: $(cat "$lab/why.txt")"
 cli compare "${serials[0]}" "$x" >"$lab/compare.txt"
 grep -q "^B  foreign $x  another bench" "$lab/compare.txt" || die "a foreign side is not told"
 grep -q "side B is foreign" "$lab/compare.txt" || die "there is no warning of a foreign side"

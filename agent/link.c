@@ -174,6 +174,11 @@ fail_tls(const struct http *h, CURLcode code, struct err *e)
 		err_set(e, ERR_AUTH,
 			"the controller at %s shows another key than the pin says (%s)",
 			h->peer.url, h->peer.pin);
+		if (h->peer.bearer[0] == '\0') /* it has not joined yet */
+			return err_fix(e,
+				"if its certificate was replaced on purpose, join with "
+				"the token that ssdlab node enroll gives now; else "
+				"somebody is in between");
 		return err_fix(e,
 			"if its certificate was replaced on purpose, move identity.json "
 			"away and join again with a new token; else somebody is in "
@@ -241,7 +246,11 @@ fail_status(const struct http *h, struct err *e)
 	}
 	err_set(e, class, "controller %s answered %ld: %s", h->peer.url, h->status,
 		detail[0] != '\0' ? detail : "no reason given");
-	if (fix[0] != '\0')
+	if (h->status == 401 && h->peer.bearer[0] != '\0')
+		err_fix(e, "was this node enrolled anew, or is that another controller? "
+			   "then move identity.json away and join with the token that "
+			   "ssdlab node enroll NAME --replace gives");
+	else if (fix[0] != '\0')
 		err_fix(e, "%s", fix);
 	json_decref(doc);
 	return -1;

@@ -282,6 +282,7 @@ bind_to(int sock, const struct address *a, struct err *e)
 {
 	bool all = strcmp(a->host, "*") == 0;
 	struct literal l = {.ipv4_only = 0};
+	bool taken;
 
 	if (all)
 		snprintf(l.url, sizeof(l.url), SCHEME "*:%s", a->port);
@@ -294,7 +295,11 @@ bind_to(int sock, const struct address *a, struct err *e)
 	if (all && nn_errno() == EAFNOSUPPORT && set_family(sock, &l) == 0 &&
 		nn_bind(sock, l.url) >= 0)
 		return 0;
+	taken = nn_errno() == EADDRINUSE;
 	failed(e, l.url);
+	if (taken)
+		err_fix(e, "end the program that listens there, or set another data_port "
+			   "in the configuration");
 	return err_ctx(e, "listen");
 }
 

@@ -68,9 +68,14 @@ address_listen(const char *text, uint16_t port, int *ret_fd, struct err *e)
 	}
 	rc = open_socket(ai, ret_fd);
 	freeaddrinfo(ai);
-	if (rc != 0)
-		return err_errno(e, ERR_NET, errno, "listen on %s port %u", text, port);
-	return 0;
+	if (rc == 0)
+		return 0;
+	rc = errno;
+	err_errno(e, ERR_NET, rc, "listen on %s port %u", text, port);
+	if (rc == EADDRINUSE)
+		err_fix(e, "end the program that listens there, or set another http_port "
+			   "in the configuration");
+	return -1;
 }
 
 uint16_t

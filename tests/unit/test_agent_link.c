@@ -181,6 +181,24 @@ START_TEST(a_problem_document_is_told_with_its_fix)
 }
 END_TEST
 
+START_TEST(a_node_that_is_not_known_any_more_is_told_how_to_join_again)
+{
+	static const char *const lines[] = {REPLY("401 Unauthorized", "53",
+						    "{\"detail\":\"not known here\","
+						    "\"errors\":[{\"fix\":\"look\"}]}"),
+		NULL};
+	struct err e = {0};
+	json_t *answer;
+
+	start_server(lines);
+	FAILS(post(&answer, &e), ERR_AUTH, "answered 401: not known here");
+	ck_assert_msg(strstr(e.fix, "enrolled anew") != NULL, "%s", e.fix);
+	ck_assert_msg(
+		strstr(e.fix, "ssdlab node enroll NAME --replace") != NULL, "%s", e.fix);
+	stop_server();
+}
+END_TEST
+
 START_TEST(answers_that_are_no_json_are_refused)
 {
 	static const char *const lines[] = {REPLY("200 OK", "4", "oops"),
@@ -356,6 +374,7 @@ main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, a_post_carries_body_and_token_and_gives_the_answer);
 	tcase_add_test(tc, a_problem_document_is_told_with_its_fix);
+	tcase_add_test(tc, a_node_that_is_not_known_any_more_is_told_how_to_join_again);
 	tcase_add_test(tc, answers_that_are_no_json_are_refused);
 	tcase_add_test(tc, a_controller_that_is_away_is_named_with_what_to_check);
 	tcase_add_test(tc, a_waiting_poll_is_interrupted_by_news);

@@ -445,10 +445,13 @@ START_TEST(listening_sockets_are_made_for_addresses_only)
 {
 	struct err e = {0};
 	char url[80];
-	int fd;
+	int fd, other;
 
 	OK(address_listen("127.0.0.1", 0, &fd, &e));
 	ck_assert_uint_gt(address_port(fd), 0);
+	FAILS(address_listen("127.0.0.1", address_port(fd), &other, &e), ERR_NET,
+		"Address already in use");
+	ck_assert_msg(strstr(e.fix, "another http_port") != NULL, "%s", e.fix);
 	close(fd);
 	OK(address_listen("localhost", 0, &fd, &e));
 	close(fd);

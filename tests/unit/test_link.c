@@ -431,6 +431,7 @@ START_TEST(an_address_in_use_is_said)
 	struct err e = {0};
 
 	FAILS(link_open(&k, &env, &e), ERR_NET, "in use");
+	ck_assert_msg(strstr(e.fix, "another data_port") != NULL, "%s", e.fix);
 }
 END_TEST
 

@@ -128,22 +128,55 @@ check_typed(struct tx *t, const struct api_call *c, struct err *e)
 	return err_fix(e, "compare with the label: ssdlab drive show d%" PRId64, c->id);
 }
 
+/* Whether signatures and partition tables are all that stands against a drive: the
+ * sentences of common/guard.c, with "; " between them. */
+static bool
+only_carries(const char *reasons)
+{
+	while (*reasons != '\0') {
+		const char *end = strstr(reasons, "; ");
+		const char *carries = strstr(reasons, " carries ");
+
+		if (strncmp(reasons, "beneath it, ", 12) == 0 || carries == NULL ||
+			(end != NULL && carries > end))
+			return false;
+		if (end == NULL)
+			return true;
+		reasons = end + 2;
+	}
+	return false;
+}
+
+/* How a drive that is in use or holds data becomes free. */
+static void
+fix_protected(const char *reasons, const char *path, struct err *e)
+{
+	if (only_carries(reasons))
+		err_fix(e,
+			"\"wipefs -a %.100s\" on its node removes that and destroys what "
+			"is on the drive; wait until the drive is seen without it",
+			path);
+	else
+		err_fix(e, "free the drive on its node, and wait until it is seen "
+			   "without what protects it");
+}
+
 /* What no approval may override. */
 static int
 check_approvable(struct tx *t, int64_t drive, struct err *e)
 {
-	const char *fix = "free the drive on its node, wait until it is seen without";
 	struct cur *c;
 	int rc;
 
-	if (tx_query(t, &c, e, "SELECT observed, protected FROM drive WHERE id = ?1", "i",
+	if (tx_query(t, &c, e,
+		    "SELECT observed, protected, path FROM drive WHERE id = ?1", "i",
 		    drive) != 0)
 		return -1;
 	rc = cur_next(c, e);
 	if (rc == 1 && strcmp(cur_text(c, 0), "protected") == 0) {
 		rc = err_set(e, ERR_UNSAFE, "drive d%" PRId64 " is protected: %.300s",
 			drive, cur_text(c, 1));
-		err_fix(e, "%s", fix);
+		fix_protected(cur_text(c, 1), cur_text(c, 2), e);
 	} else if (rc == 1 && strcmp(cur_text(c, 0), "conflict") == 0) {
 		rc = err_set(e, ERR_UNSAFE,
 			"drive d%" PRId64 " is seen on two nodes at once", drive);

@@ -566,6 +566,14 @@ START_TEST(a_drive_is_approved_by_its_serial_unless_it_is_protected)
 		 "3");
 	FAILS(lab_ask(api_drives_approve, 3, lab_json(good), &e), ERR_UNSAFE,
 		"protected: ext4");
+	ck_assert_ptr_nonnull(strstr(e.fix, "seen without what protects it"));
+	rig_exec("UPDATE drive SET path = '/dev/sdx', protected = 'a carries b; c "
+		 "carries d'");
+	FAILS(lab_ask(api_drives_approve, 3, lab_json(good), &e), ERR_UNSAFE, "b; c");
+	ck_assert_ptr_nonnull(strstr(e.fix, "\"wipefs -a /dev/sdx\" on its node"));
+	rig_exec("UPDATE drive SET protected = 'a carries b; c is mounted on /'");
+	FAILS(lab_ask(api_drives_approve, 3, lab_json(good), &e), ERR_UNSAFE, "mounted");
+	ck_assert_ptr_null(strstr(e.fix, "wipefs"));
 	rig_exec("UPDATE drive SET observed = 'conflict' WHERE id = 3");
 	FAILS(lab_ask(api_drives_approve, 3, lab_json(good), &e), ERR_UNSAFE,
 		"two nodes");

@@ -1,15 +1,42 @@
 #!/bin/bash
 # The whole of ssdlab on one machine: a controller, two agents with two virtual drives each, a campaign of the
-# four corners, a ranking and a comparison. Leaves nothing behind unless --keep is given.
+# four corners, a ranking and a comparison. Leaves nothing behind unless --keep is given; --end LAB ends what
+# that left.
 set -eu
 cd "$(dirname "$0")"
 top=$PWD
 keep=
+
+# end_lab LAB: ends its daemons, and the runners that agents leave running, and takes away its drives, LAB/loops.
+end_lab() {
+	local lab=$1 loop
+	for _ in $(seq 100); do
+		pkill -f "ssdlab-(controller|agent|runner) .*$lab/" || break
+		sleep 0.2
+	done
+	touch "$lab/loops"
+	while read -r loop; do losetup -d "$loop" || true; done <"$lab/loops"
+	rm -rf "$lab"/node*-drives
+}
+
 case ${1:-} in
 '') ;;
 --keep) keep=yes ;;
+--end)
+	case ${2:-} in
+	"$top"/build-demo/demo.*[!/]) ;;
+	*)
+		echo "usage: demo.sh --end $top/build-demo/demo.XXXXXX" >&2
+		exit 2
+		;;
+	esac
+	[ -d "$2" ] || { echo "demo.sh: there is no demo in $2" >&2; exit 2; }
+	end_lab "$2"
+	rm -r "$2"
+	exit 0
+	;;
 *)
-	echo "usage: demo.sh [--keep]" >&2
+	echo "usage: demo.sh [--keep | --end LAB]" >&2
 	exit 2
 	;;
 esac
@@ -33,19 +60,15 @@ mkdir -p build-demo
 }
 
 lab=$(mktemp -d "$top/build-demo/demo.XXXXXX")
-pids=()
-loops=()
+watch=
 
 finish() {
-	local status=$? pid
+	local status=$?
 	trap - EXIT
 	if [ -n "$keep" ] && [ "$status" = 0 ]; then exit 0; fi
-	# Agents leave their runners running; those end when they are told to.
-	for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-	for pid in $(pgrep -f "ssdlab-runner run .*$lab/" || true); do kill "$pid" 2>/dev/null || true; done
+	[ -z "$watch" ] || kill "$watch" 2>/dev/null || true
+	end_lab "$lab"
 	wait 2>/dev/null || true
-	for pid in "${loops[@]}"; do losetup -d "$pid" || true; done
-	rm -rf "$lab"/node*-drives
 	if [ "$status" = 0 ]; then rm -rf "$lab"; else echo "the logs are in $lab" >&2; fi
 	exit "$status"
 }
@@ -79,7 +102,6 @@ http=$(free_port 7443)
 data=$(free_port $((http + 1)))
 setsid build-demo/controller/ssdlab-controller --config /dev/null --state-dir "$lab/controller" --http-port "$http" \
 	--data-port "$data" --suite-dir "$top/etc/suites" 2>"$lab/controller.log" &
-pids+=($!)
 await 20 "the start of the controller" test -s "$lab/controller/client.conf"
 export SSDLAB_CONFIG=$lab/controller/client.conf
 await 20 "the start of the controller" ssdlab status
@@ -89,15 +111,14 @@ for n in 1 2; do
 		file=$lab/node$n-drives/demo-$n$d
 		truncate -s 128M "$file"
 		if [ "$(id -u)" = 0 ] && loop=$(losetup -f --show --direct-io=on "$file" 2>/dev/null); then
-			loops+=("$loop")
+			echo "$loop" >>"$lab/loops"
 		fi
 	done
 	agent=("$top/build-demo/agent/ssdlab-agent" --config /dev/null --state-dir "$lab/node$n")
 	ssdlab node enroll "node$n" | "${agent[@]}" join 2>>"$lab/node$n.log"
 	setsid "${agent[@]}" --allow-virtual-drives yes --virtual-dir "$lab/node$n-drives" \
 		--runner-path "$top/build-demo/runner/ssdlab-runner" 2>>"$lab/node$n.log" &
-	pids+=($!)
-done
+	done
 serials() { ssdlab drive ls -o csv | tail -n +2 | cut -d, -f3; }
 four_drives() { [ "$(ssdlab drive ls -o name | wc -l)" = 4 ]; }
 await 30 "the discovery of four drives" four_drives
@@ -117,9 +138,9 @@ say "Submitting the four corners, scaled down"
 ssdlab campaign plan "$lab/demo.yaml"
 campaign=$(ssdlab campaign submit "$lab/demo.yaml" --yes)
 ssdlab campaign watch "$campaign" &
-pids+=($!)
-wait $!
-unset 'pids[-1]'
+watch=$!
+wait "$watch"
+watch=
 
 say "The ranking of the four drives"
 ssdlab rank --campaign "$campaign"
@@ -137,5 +158,5 @@ if [ -n "$keep" ]; then
 		ssdlab curve r1 --workload 4k-random-read
 		ssdlab campaign submit $lab/demo.yaml --watch
 	END
-	echo "End it with: kill ${pids[*]}${loops[*]:+; losetup -d ${loops[*]}}; rm -r $lab"
+	echo "End it with: $top/demo.sh --end $lab"
 fi

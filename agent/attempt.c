@@ -1,11 +1,13 @@
 #include "agent/attempt.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/disk.h"
 #include "common/clock.h"
@@ -297,11 +299,17 @@ int
 attempt_set_aside(struct attempt *a, struct err *e)
 {
 	char *dir = xasprintf("%s.%" PRIu64, a->dir, a->fence);
+	bool gone;
 
 	assert(a->state == ATTEMPT_FORGOTTEN && !a->aside);
 	if (disk_rename(a->dir, dir, e) != 0) {
-		free(dir);
-		return err_ctx(e, "attempt %" PRIu64, a->id);
+		/* Somebody deleted it; or it was renamed, and only the sync failed. */
+		gone = access(a->dir, F_OK) != 0 && errno == ENOENT;
+		if (!gone || disk_make_dir(dir, e) != 0) {
+			free(dir);
+			return err_ctx(e, "attempt %" PRIu64, a->id);
+		}
+		err_clear(e);
 	}
 	free(a->dir);
 	a->dir = dir;

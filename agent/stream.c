@@ -192,6 +192,20 @@ step_over(struct stream *s, struct place *p, struct wire_batch *b, struct err *e
 	return 1;
 }
 
+/* Puts a GAP for the records from p's next to the one before seq, which are in no
+ * segment: 1, 0 when b is full. */
+static int
+bridge(struct stream *s, struct place *p, uint64_t seq, struct wire_batch *b,
+	struct err *e)
+{
+	log_warn("spool.lost",
+		"attempt=%" PRIu64 " from=%" PRIu64 " to=%" PRIu64 " spool=%s",
+		s->attempt, p->next, seq - 1, log_q(s->dir));
+	if (add_gap(b, p->next, seq - 1) != 0)
+		return move(p, p->next, e);
+	return move(p, seq, e) == 0 ? 1 : -1;
+}
+
 /*
  * What the controller acknowledges must still be here after a power cut: else the numbers
  * of lost records would be given again, and the RESULT never be taken. false: not now.
@@ -212,6 +226,18 @@ make_safe(struct stream *s, struct place *p)
 	return false;
 }
 
+/* Puts a record into b: 1, 0 when b is full. */
+static int
+take(struct stream *s, struct place *p, const struct spool_record *rec,
+	struct wire_batch *b, struct err *e)
+{
+	if (wire_batch_add(b, rec) != 0)
+		return move(p, rec->seq, e);
+	p->next = rec->seq + 1;
+	stream_newest(s, rec->seq);
+	return 1;
+}
+
 /* Reads from p into b until it is full, the spool ends, or the record before end. */
 static int
 fill(struct stream *s, struct place *p, uint64_t end, struct wire_batch *b, struct err *e)
@@ -228,11 +254,10 @@ fill(struct stream *s, struct place *p, uint64_t end, struct wire_batch *b, stru
 			rc = step_over(s, p, b, e);
 		} else if (rc < 0) {
 			*e = bad;
-		} else if (rc > 0 && wire_batch_add(b, &rec) != 0) {
-			rc = move(p, rec.seq, e);
+		} else if (rc > 0 && rec.seq > p->next) {
+			rc = bridge(s, p, rec.seq < end ? rec.seq : end, b, e);
 		} else if (rc > 0) {
-			p->next = rec.seq + 1;
-			stream_newest(s, rec.seq);
+			rc = take(s, p, &rec, b, e);
 		}
 	}
 	if (rc < 0 && b->n == 0)

@@ -137,6 +137,22 @@ START_TEST(a_number_that_comes_again_with_a_lower_token_is_refused_for_all_to_se
 }
 END_TEST
 
+START_TEST(what_somebody_deleted_gives_way_at_once)
+{
+	char text[256];
+
+	start_and_forget();
+	snprintf(text, sizeof(text), "rm -r %s", attempt()->dir);
+	ck_assert_int_eq(system(text), 0);
+	program.fence = 101;
+	start();
+	ck_assert_uint_eq(keeper_running(keeper), 1);
+	ck_assert_uint_eq(fence(), 101);
+	keeper_trouble(keeper, text, sizeof(text));
+	ck_assert_str_eq(text, "");
+}
+END_TEST
+
 /* The controller may ask for the other attempt again, or not any more. */
 START_TEST(what_cannot_be_set_aside_is_trouble_until_it_can)
 {
@@ -180,6 +196,7 @@ main(void)
 		tc, a_forgotten_attempt_is_recalled_and_all_of_it_sent_again, 0, 2);
 	tcase_add_test(tc,
 		a_number_that_comes_again_with_a_lower_token_is_refused_for_all_to_see);
+	tcase_add_test(tc, what_somebody_deleted_gives_way_at_once);
 	tcase_add_loop_test(tc, what_cannot_be_set_aside_is_trouble_until_it_can, 0, 2);
 	return unit_run("aside", tc);
 }

@@ -313,6 +313,33 @@ START_TEST(a_spool_that_is_lost_under_the_stream_ends_with_a_gap_and_the_rest)
 }
 END_TEST
 
+/* The runner goes on with the numbers that it has told, in a segment of their own. */
+START_TEST(a_spool_that_was_deleted_before_it_was_sent_is_told_by_a_gap)
+{
+	struct err e = {0};
+	char path[256];
+	uint64_t cut;
+
+	write_records(5, 100);
+	NEXT(STREAM_LIVE, 1, 5);
+	ACKED(3);
+	spool_close(spool);
+	stream_close(stream);
+	snprintf(path, sizeof(path), "%s/00000000000000000001.seg", dir);
+	ck_assert_int_eq(unlink(path), 0);
+	OK(spool_open(&spool, dir, &cut, &e));
+	OK(spool_give_up(spool, 54, &e));
+	write_records(2, 100);
+	ck_assert_uint_eq(spool_last(spool), 56);
+	OK(stream_open(&stream, 15, 7, dir, &e));
+	OK(stream_acked(stream, 3, &e));
+	NEXT(STREAM_LIVE, 4, 56); /* 4 is the GAP, to 54 */
+	ck_assert_uint_eq(batch.n, 3);
+	ACKED(56);
+	NEXT(STREAM_LIVE, 0, 0);
+}
+END_TEST
+
 START_TEST(damage_is_told_by_a_gap_in_its_place)
 {
 	struct wire_batch head;
@@ -377,6 +404,7 @@ main(void)
 	tcase_add_test(tc, what_the_controller_lost_is_sent_again_after_a_while);
 	tcase_add_test(
 		tc, a_spool_that_is_lost_under_the_stream_ends_with_a_gap_and_the_rest);
+	tcase_add_test(tc, a_spool_that_was_deleted_before_it_was_sent_is_told_by_a_gap);
 	tcase_add_test(tc, damage_is_told_by_a_gap_in_its_place);
 	return unit_run("stream", tc);
 }

@@ -15,7 +15,7 @@ delete_under() {
 	r=$(json '.items[0].id' run ls --campaign "$c")
 	wait_for 30 "the first records" acked
 	attempt=$(sql "SELECT max(id) FROM attempt WHERE run_id = ${r#r}")
-	rm -rf "$lab/n1/runs/$attempt"
+	rm -rf "$lab/n1/runs/$attempt${1:-}"
 }
 
 note "the run of a runner that goes on has an end"
@@ -23,6 +23,16 @@ delete_under
 wait_for 90 "$r has ended" ended
 free() { [ "$(json '.items[0].occupancy' drive ls)" = idle ]; }
 wait_for 10 "the drive is free" free
+
+note "the run of a runner that goes on has an end when records are lost that were not sent"
+delete_under /none
+agent_kill n1
+sleep 2 # of records that nobody sends
+rm -r "$lab/n1/runs/$attempt/spool"
+agent_start n1
+wait_for 90 "$r has ended" ended
+wait_for 10 "the drive is free" free
+grep -q "spool.lost attempt=$attempt " "$lab/n1.log" || die "what is lost is not told"
 
 note "the run of a runner that dies is tried again"
 delete_under

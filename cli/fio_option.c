@@ -309,7 +309,7 @@ read_rate_iops(struct fio_reader *r, const struct fio_option *o)
 			break;
 	}
 	if (!ok) {
-		fio_left(r, o, LEFT_LOAD, "it is no rate");
+		fio_broken(r, o, "it is no rate");
 		return;
 	}
 	for (int k = d + 1; k < FIO_DIRECTIONS; k++)

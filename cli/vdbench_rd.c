@@ -58,8 +58,10 @@ read_rates(struct vd *v, const struct vdbench_param *p)
 		else if (!v->numbers[i].percent && rd->n_rates < VD_RATES_MAX)
 			rd->rates[rd->n_rates++] = v->numbers[i].x;
 	}
-	if (n == 0 && !max)
+	if (n == 0 && !max) {
 		vd_left(v, p, LEFT_LOAD, why);
+		rd->broken = true; /* unthrottled it would be another load */
+	}
 	if (n > VD_RATES_MAX)
 		vd_left(v, p, LEFT_LOAD, "a workload has at most 64 loads");
 	if (rd->n_rates == 0 || (rd->n_percents == 0 && !max))

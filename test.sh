@@ -118,7 +118,7 @@ stage_scenario() { suite gcc check-scenario; }
 
 stage_fuzz() {
 	if build fuzz CC=clang --enable-fuzz; then
-		try 'fuzz each target for a while' make -C "$out/fuzz" fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-10}"
+		try 'fuzz each target for a while' make -C "$out/fuzz" fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-5}"
 	else
 		fail 'build for fuzzing' "$out/fuzz.build.log"
 	fi

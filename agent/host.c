@@ -43,6 +43,6 @@ host_trouble(const char *dir, const char *was, char *ret_text, size_t size)
 	if (statvfs(dir, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < wanted)
 		snprintf(ret_text, size,
 			"until there is room no run is started, and those that run keep "
-			"their records in memory: the file system of %s is full",
+			"their records in memory: make room on the file system of %s",
 			dir);
 }

@@ -97,10 +97,11 @@ verify_to_text(const struct verify_report *r, struct str *out)
 static void
 help(void)
 {
-	fputs("usage: ssdlab-runner verify TARGET --journal FILE [-o FORM]\nReads every "
-	      "block that the journal of bench --verify knows and says what is "
-	      "wrong.\n\n  --journal FILE    what was written, from bench --verify "
-	      "FILE\n  --output FORM     -o FORM: table or json (table)\n",
+	fputs("usage: ssdlab-runner verify TARGET --journal FILE [-o FORM]\n"
+	      "Reads every block that the journal of bench --verify knows and\n"
+	      "says what is wrong.\n\n"
+	      "  --journal FILE    what was written, from bench --verify FILE\n"
+	      "  --output FORM     -o FORM: table or json (table)\n",
 		stdout);
 }
 

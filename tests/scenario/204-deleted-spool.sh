@@ -27,7 +27,10 @@ wait_for 10 "the drive is free" free
 note "the run of a runner that goes on has an end when records are lost that were not sent"
 delete_under /none
 agent_kill n1
-sleep 2 # of records that nobody sends
+bytes() { cat "$lab/n1/runs/$attempt"/spool/*.seg | wc -c; }
+sent=$(bytes)
+unsent() { [ "$(bytes)" -gt "$sent" ]; }
+wait_for 30 "records that nobody sends" unsent
 rm -r "$lab/n1/runs/$attempt/spool"
 agent_start n1
 wait_for 90 "$r has ended" ended
